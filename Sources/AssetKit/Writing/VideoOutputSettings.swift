@@ -93,6 +93,9 @@ public struct VideoOutputSettings: Sendable, Hashable {
     /// The number of codec threads; it is fixed because the output of x264 depends on it.
     public var threads = 4
     /// Further options of the encoder by libavcodec's names; an unknown option is an error.
+    ///
+    /// An option given here replaces the one that is otherwise set. With `x264-params` that lack `sync-lookahead=0`, the same
+    /// video frames do not always become the same bytes.
     public var encoderOptions: [String: String] = [:]
 
     /// Creates settings; values that are omitted are taken from the source.
@@ -333,6 +336,9 @@ extension VideoOutputSettings {
             add("crf", bitRate == nil ? String(quality ?? 23) : nil)
             add("g", interval)
             add("profile", profile)
+            // On a thread of its own, x264's look-ahead sees more or fewer video frames, depending on the load of the
+            // machine, and the bytes differ from run to run.
+            add("x264-params", "sync-lookahead=0")
         case .hevc:
             add("preset", x26xPreset)
             add("crf", bitRate == nil ? String(quality ?? 28) : nil)
