@@ -219,6 +219,7 @@ static inline const enum AVSampleFormat *shim_codec_sample_formats(const AVCodec
 typedef struct shim_scaler shim_scaler;
 
 static const int shim_scaler_flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
+static const int shim_area_scaler_flags = SWS_AREA | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
 
 static inline shim_scaler *shim_scaler_alloc(void) { return (shim_scaler *)sws_alloc_context(); }
 

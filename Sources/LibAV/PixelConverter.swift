@@ -72,6 +72,9 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private let fields: FieldConverters?
     /// The field that all frames contain; `nil` for whole frames.
     private let field: Field?
+    /// Indicates whether a pixel becomes the mean of the area under it, which takes less time than bicubic scaling if the
+    /// size is reduced a lot; set it before the first conversion.
+    package var scalesByArea = false
 
     /// One field of an interlaced frame.
     enum Field: Int {
@@ -237,10 +240,11 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         shim_scaler_free(context)
         context = nil
         configured = nil
+        let flags = scalesByArea ? shim_area_scaler_flags : shim_scaler_flags
         var options: [(String, Int64)] = [
             ("srcw", Int64(wanted.width)), ("srch", Int64(wanted.height)), ("src_format", Int64(wanted.format)),
             ("dstw", Int64(size.width)), ("dsth", Int64(size.height)), ("dst_format", Int64(format.rawValue)),
-            ("sws_flags", Int64(shim_scaler_flags)), ("src_h_chr_pos", wanted.chroma.x),
+            ("sws_flags", Int64(flags)), ("src_h_chr_pos", wanted.chroma.x),
             ("src_v_chr_pos", wanted.chroma.y),
             ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
         ]

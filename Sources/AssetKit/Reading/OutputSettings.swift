@@ -82,6 +82,10 @@ public struct VideoSettings: Sendable, Hashable {
     var decodesBySlices = false
     /// Indicates whether the fields of interlaced frames are converted separately.
     var convertsFieldsApart = false
+    /// Indicates whether frames are scaled by ``PixelConverter/scalesByArea``, for measurements of small pictures.
+    ///
+    /// Requires ``pixelFormat`` and ``dimensions``, without ``turn``.
+    package var scalesByArea = false
     /// Indicates whether a composition's gaps have no frames rather than black ones.
     var leavesGaps = false
 

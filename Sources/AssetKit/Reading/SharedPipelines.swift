@@ -46,7 +46,7 @@ struct LaneEnd {
 
 /// Makes the samples of a reader's outputs from what a ``SharedReading`` hands out.
 final class SharedPipelines: PipelineMaker {
-    private let reading: SharedReading
+    private let orders: SharedOrders
     private let core: DemuxSession
     /// The places of the reader's outputs in the reading, of each lane in order, which no pipeline has yet.
     private let places: Mutex<[SharedLane: [Int]]>
@@ -54,10 +54,10 @@ final class SharedPipelines: PipelineMaker {
     private let contents: AssetContents
 
     init(
-        _ reading: SharedReading, _ contents: AssetContents, places: [SharedLane: [Int]], core: DemuxSession,
+        _ orders: SharedOrders, _ contents: AssetContents, places: [SharedLane: [Int]], core: DemuxSession,
         timeRange: MediaTimeRange
     ) {
-        (self.reading, self.contents, self.core, self.timeRange) = (reading, contents, core, timeRange)
+        (self.orders, self.contents, self.core, self.timeRange) = (orders, contents, core, timeRange)
         self.places = Mutex(places)
     }
 
@@ -73,26 +73,26 @@ final class SharedPipelines: PipelineMaker {
         else { throw MediaError(.invalidArgument, "the output has no place in the shared reading") }
         var conversion: PictureConversion?
         if case .video(let settings) = settings { conversion = try PictureConversion(settings) }
-        return SharedPipeline(reading, place: place, conversion, core)
+        return SharedPipeline(orders, place: place, conversion, core)
     }
 }
 
 /// Delivers one output's samples of a ``SharedReading``, converted as its settings require.
 private final class SharedPipeline: SamplePipeline {
-    private let reading: SharedReading
+    private let orders: SharedOrders
     private let place: Int
     private let conversion: PictureConversion?
     private let core: DemuxSession
     private(set) var samplesCutBeforeZero: Int64 = 0
 
-    init(_ reading: SharedReading, place: Int, _ conversion: PictureConversion?, _ core: DemuxSession) {
-        (self.reading, self.place, self.conversion, self.core) = (reading, place, conversion, core)
+    init(_ orders: SharedOrders, place: Int, _ conversion: PictureConversion?, _ core: DemuxSession) {
+        (self.orders, self.place, self.conversion, self.core) = (orders, place, conversion, core)
     }
 
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         let next: SampleBuffer?
         do throws(MediaError) {
-            next = try reading.next(for: place)
+            next = try orders.next(for: place)
         } catch {
             takeEnding()
             throw error
@@ -107,7 +107,7 @@ private final class SharedPipeline: SamplePipeline {
 
     /// Takes over what reading the track has found.
     private func takeEnding() {
-        guard let ending = reading.ending(of: place) else { return }
+        guard let ending = orders.ending(of: place) else { return }
         samplesCutBeforeZero = ending.samplesCutBeforeZero
         core.add(ending.damage, ofTrack: ending.track)
     }

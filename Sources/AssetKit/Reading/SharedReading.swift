@@ -40,28 +40,32 @@ package final class SharedReading: Sendable {
 
     /// Creates a job's place in the reading; call it before ``run(progress:)``.
     package func makeSeat() -> Seat {
+        let orders = SharedOrders()
         let number = desk.updateQuietly { desk in
-            desk.seats.append(.undecided)
+            desk.seats.append((.undecided, orders))
             return desk.seats.count - 1
         }
-        return Seat(self, number: number)
+        return Seat(self, number: number, orders)
     }
 
     /// A job's place in a shared reading.
     package final class Seat: ReadingSeat {
         private let reading: SharedReading
         private let number: Int
+        private let orders: SharedOrders
 
-        fileprivate init(_ reading: SharedReading, number: Int) {
-            self.reading = reading
-            self.number = number
+        fileprivate init(_ reading: SharedReading, number: Int, _ orders: SharedOrders) {
+            (self.reading, self.number, self.orders) = (reading, number, orders)
         }
 
         /// The asset for the job, whose readers can join.
         package var asset: Asset { Asset(reading.asset, seat: self) }
 
         /// Gives the place up: the job has ended, or will not read the whole asset.
-        package func leave() { reading.leave(number) }
+        package func leave() {
+            reading.leave(number)
+            orders.close()
+        }
 
         /// Returns what makes the samples of a reader's outputs; `nil` if the reader has to read for itself.
         func join(_ outputs: [TrackOutput], in timeRange: MediaTimeRange, for core: DemuxSession) -> SharedPipelines? {
@@ -74,7 +78,7 @@ package final class SharedReading: Sendable {
                 wanted.append((lane, output.settings.decodesBySlices))
             }
             guard let places = reading.join(number, wanted) else { return nil }
-            return SharedPipelines(reading, contents, places: places, core: core, timeRange: timeRange)
+            return SharedPipelines(orders, contents, places: places, core: core, timeRange: timeRange)
         }
     }
 
@@ -86,79 +90,65 @@ package final class SharedReading: Sendable {
     ///
     /// - Parameter progress: Receives the time up to which the asset was read.
     package func run(progress: (MediaTime) -> Void = { _ in }) {
-        let orders = desk.wait { desk -> [Order]? in
-            guard !desk.seats.contains(.undecided) else { return nil }
+        let jobs = desk.wait { desk -> [SharedOrders]? in
+            guard !desk.seats.contains(where: { $0.state == .undecided }) else { return nil }
             desk.isBegun = true
-            return desk.orders
+            return desk.seats.filter { $0.state == .joined }.map(\.orders)
         }
-        guard !orders.isEmpty else { return }
+        guard !jobs.isEmpty else { return }
+        var failure: MediaError?
         do throws(MediaError) {
-            try read(orders, progress)
+            try read(for: jobs, progress)
         } catch {
-            desk.update { $0.failure = error }
+            failure = error
         }
-        desk.update { $0.isOver = true }
+        for job in jobs { job.endReading(failure) }
     }
 
-    private func read(_ orders: [Order], _ progress: (MediaTime) -> Void) throws(MediaError) {
+    private func read(for jobs: [SharedOrders], _ progress: (MediaTime) -> Void) throws(MediaError) {
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = threads
         reader.decodesAudioInChunks = true
-        let tracks = try asset.contents().tracks
-        var lanes: [OpenLane] = []
-        for order in orders where !lanes.contains(where: { $0.lane == order.lane }) {
-            guard tracks.indices.contains(order.lane.track) else {
-                throw MediaError(.changed, "has fewer tracks than before", path: asset.displayName)
-            }
-            let isBySlices = orders.contains { $0.lane == order.lane && $0.decodesBySlices }
-            let output = TrackOutput(
-                track: tracks[order.lane.track], settings: order.lane.settings(bySlices: isBySlices))
-            output.passesOverUndecodable = true
-            try reader.add(output)
-            lanes.append(OpenLane(lane: order.lane, output: output))
-        }
+        let lanes = try open(jobs.flatMap(\.lanes), of: reader)
         try reader.startReading()
-        while let next = nextLane(lanes) {
-            let lane = lanes[next]
+        while let lane = lanes.filter({ lane in !lane.isOver && jobs.contains { $0.wants(lane.lane) } })
+            .min(by: { $0.position < $1.position })
+        {
             guard let samples = try lane.output.nextSampleBuffer() else {
-                lanes[next].isOver = true
+                lane.isOver = true
                 let ending = LaneEnd(
                     track: lane.lane.track, damage: reader.damage.part(ofTrack: lane.lane.track),
                     undecodable: lane.output.undecodable,
                     samplesCutBeforeZero: lane.output.samplesCutBeforeZero)
-                desk.update { $0.end(lane.lane, ending) }
+                for job in jobs { job.end(lane.lane, ending) }
                 continue
             }
             let end = samples.duration.isNumeric ? samples.timeRange.end : samples.presentationTime
-            if end.isNumeric { lanes[next].position = max(lane.position, end) }
-            give(samples, of: lane.lane)
-            progress(lanes[next].position)
+            if end.isNumeric { lane.position = max(lane.position, end) }
+            // A job that has too many makes the reading wait.
+            for job in jobs { job.give(samples, of: lane.lane) }
+            progress(lane.position)
         }
         reader.cancelReading()
     }
 
-    /// Returns the lane that is furthest behind of those that somebody wants; `nil` when there is none.
-    private func nextLane(_ lanes: [OpenLane]) -> Int? {
-        desk.read { desk in
-            lanes.indices.filter { place in
-                !lanes[place].isOver && desk.orders.contains { !$0.isClosed && $0.lane == lanes[place].lane }
-            }.min { lanes[$0].position < lanes[$1].position }
-        }
-    }
-
-    /// Hands samples to everyone who wants them, waiting for those who have too many.
-    private func give(_ samples: SampleBuffer, of lane: SharedLane) {
-        let size = samples.memorySize
-        for place in desk.read({ desk in desk.orders.indices.filter { desk.orders[$0].lane == lane } }) {
-            desk.wait { desk -> Void? in
-                guard desk.canTake(place) else { return nil }
-                if !desk.orders[place].isClosed {
-                    desk.orders[place].waiting.append(samples)
-                    desk.orders[place].bytes += size
-                }
-                return ()
+    /// Adds an output for each lane to the reader.
+    private func open(
+        _ ordered: [(lane: SharedLane, bySlices: Bool)], of reader: AssetReader
+    ) throws(MediaError) -> [OpenLane] {
+        let tracks = try asset.contents().tracks
+        var lanes: [OpenLane] = []
+        for (lane, _) in ordered where !lanes.contains(where: { $0.lane == lane }) {
+            guard tracks.indices.contains(lane.track) else {
+                throw MediaError(.changed, "has fewer tracks than before", path: asset.displayName)
             }
+            let isBySlices = ordered.contains { $0.lane == lane && $0.bySlices }
+            let output = TrackOutput(track: tracks[lane.track], settings: lane.settings(bySlices: isBySlices))
+            output.passesOverUndecodable = true
+            try reader.add(output)
+            lanes.append(OpenLane(lane, output))
         }
+        return lanes
     }
 
     // MARK: The jobs' threads
@@ -166,112 +156,38 @@ package final class SharedReading: Sendable {
     /// Takes the orders of a seat, and returns their places; `nil` if it is too late.
     private func join(_ seat: Int, _ wanted: [(lane: SharedLane, bySlices: Bool)]) -> [SharedLane: [Int]]? {
         desk.update { desk in
-            guard desk.seats[seat] == .undecided, !desk.isBegun else { return nil }
-            desk.seats[seat] = .joined
+            guard desk.seats[seat].state == .undecided, !desk.isBegun else { return nil }
+            desk.seats[seat].state = .joined
             var places: [SharedLane: [Int]] = [:]
             for (lane, bySlices) in wanted {
-                places[lane, default: []].append(desk.orders.count)
-                desk.orders.append(Order(seat: seat, lane: lane, decodesBySlices: bySlices))
+                places[lane, default: []].append(desk.seats[seat].orders.add(lane, bySlices: bySlices))
             }
             return places
         }
     }
 
-    private func leave(_ seat: Int) {
-        desk.update { desk in
-            desk.seats[seat] = .left
-            for place in desk.orders.indices where desk.orders[place].seat == seat { desk.orders[place].close() }
-        }
-    }
-
-    /// Waits for the next samples of an order; `nil` at the end of its lane.
-    func next(for place: Int) throws(MediaError) -> SampleBuffer? {
-        // Whoever waits must be told apart from whoever is slow: see `canTake`.
-        desk.update { $0.orders[place].isStarving = true }
-        let next = desk.wait { desk -> Result<SampleBuffer?, MediaError>? in
-            var next: Result<SampleBuffer?, MediaError>
-            if let samples = desk.orders[place].waiting.popFirst() {
-                desk.orders[place].bytes -= samples.memorySize
-                next = .success(samples)
-            } else if let ending = desk.orders[place].ending {
-                next = ending.undecodable.map { .failure($0) } ?? .success(nil)
-            } else if let failure = desk.failure {
-                next = .failure(failure)
-            } else if desk.orders[place].isClosed || desk.isOver {
-                next = .success(nil)
-            } else {
-                return nil
-            }
-            desk.orders[place].isStarving = false
-            return next
-        }
-        return try next.get()
-    }
-
-    /// The way in which an order's lane has ended; `nil` before its end.
-    func ending(of place: Int) -> LaneEnd? { desk.read { $0.orders[place].ending } }
+    private func leave(_ seat: Int) { desk.update { $0.seats[seat].state = .left } }
 }
 
 /// A lane that is being read.
-private struct OpenLane {
+private final class OpenLane {
     let lane: SharedLane
     let output: TrackOutput
     /// The time up to which it was read.
     var position = MediaTime.zero
     var isOver = false
+
+    init(_ lane: SharedLane, _ output: TrackOutput) { (self.lane, self.output) = (lane, output) }
 }
 
-/// The samples that wait for one output of a job.
-private struct Order {
-    let seat: Int
-    let lane: SharedLane
-    let decodesBySlices: Bool
-    var waiting = FIFO<SampleBuffer>()
-    /// The size of what waits.
-    var bytes = 0
-    /// True if the job is waiting for samples.
-    var isStarving = false
-    /// True if the job takes no more.
-    var isClosed = false
-    var ending: LaneEnd?
-
-    init(seat: Int, lane: SharedLane, decodesBySlices: Bool) {
-        (self.seat, self.lane, self.decodesBySlices) = (seat, lane, decodesBySlices)
-    }
-
-    mutating func close() {
-        isClosed = true
-        waiting.removeAll()
-        bytes = 0
-    }
-}
-
-/// The state that the reading thread and the jobs share.
+/// The seats, of which each has to join or leave before the reading begins.
 private struct Desk {
     enum SeatState {
         case undecided, joined, left
     }
 
-    var seats: [SeatState] = []
-    var orders: [Order] = []
+    var seats: [(state: SeatState, orders: SharedOrders)] = []
     var isBegun = false
-    var isOver = false
-    var failure: MediaError?
-
-    /// The size of waiting samples, in bytes, above which the reading thread waits: about five frames of 1080p.
-    private static var room: Int { 16 << 20 }
-
-    /// Returns true if an order can be given more: if there is room, or if its job waits for samples of another track and
-    /// would never get to these.
-    func canTake(_ place: Int) -> Bool {
-        let order = orders[place]
-        return order.isClosed || order.bytes <= Self.room
-            || orders.contains { $0.seat == order.seat && $0.isStarving && $0.waiting.isEmpty }
-    }
-
-    mutating func end(_ lane: SharedLane, _ ending: LaneEnd) {
-        for place in orders.indices where orders[place].lane == lane { orders[place].ending = ending }
-    }
 }
 
 extension TrackOutput.Settings {

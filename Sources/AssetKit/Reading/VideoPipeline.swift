@@ -240,6 +240,7 @@ final class PictureConversion {
             converter = try PixelConverter(
                 to: wanted, dimensions: settings.dimensions, coding: settings.coding,
                 convertsFieldsApart: settings.convertsFieldsApart)
+            converter?.scalesByArea = settings.scalesByArea
         }
     }
 

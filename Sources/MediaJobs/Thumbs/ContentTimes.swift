@@ -59,7 +59,8 @@ package struct ContentTimes {
         var times = [range.start]
         var detector = SceneDetector()
         let size = (track.naturalSize ?? Self.pictureSize).fitted(into: Self.pictureSize)
-        let settings = VideoSettings(pixelFormat: .gray, dimensions: size)
+        var settings = VideoSettings(pixelFormat: .gray, dimensions: size)
+        settings.scalesByArea = true
         let reader = try AssetReader(asset: asset)
         reader.joinsSharedReading = true
         reader.timeRange = range
