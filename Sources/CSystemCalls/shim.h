@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/statfs.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -33,8 +34,27 @@ static inline int csc_get_affinity(void *mask, size_t mask_size) {
 }
 
 /// open(2) with O_TMPFILE: a file without a name in a folder, or -1 with errno.
-static inline int csc_open_nameless(const char *folder) {
-    return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+static inline int csc_open_nameless(const char *folder, unsigned int permissions) {
+    return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, permissions);
+}
+
+/// statfs(2): whether a folder is on one of the local file systems with files that have no name, by the numbers of
+/// linux/magic.h. Of those on a network, some say that they have them and then ask the server, or fail in the end.
+static inline int csc_has_nameless_files(const char *folder) {
+    struct statfs status;
+    if (statfs(folder, &status) != 0) return 0;
+    switch ((unsigned int)status.f_type) {
+    case 0xEF53:      // ext2, ext3, ext4
+    case 0x58465342:  // XFS
+    case 0x9123683E:  // Btrfs
+    case 0x01021994:  // tmpfs
+    case 0x794C7630:  // overlayfs
+    case 0xF2F52010:  // F2FS
+    case 0x2FC12FC1:  // ZFS
+    case 0xCA451A4E:  // bcachefs
+        return 1;
+    default: return 0;
+    }
 }
 
 /// openat2(2), which glibc has no function for, with RESOLVE_NO_MAGICLINKS (0x02) and RESOLVE_BENEATH (0x08): a file for

@@ -5,11 +5,12 @@ internal import Threading
 
 /// An output being written, which appears under its final name either complete or not at all.
 ///
-/// A regular file is written beside its final name as `.<name>.<random>.partial` and renamed by ``commit()``; standard
-/// output, a FIFO and a device are written directly. An output that is released without a commit is discarded. Data is
-/// not forced to disk (no fsync): the name never shows a partial file while the system runs, but a new file may not
-/// survive a power failure. All methods are thread-safe, but two threads that write at the same time interleave their
-/// bytes.
+/// A regular file has no name until ``commit()`` gives it one, so that nothing of it remains even if the process is killed.
+/// If it replaces another file, or the file system has no nameless files, it is written beside its final name as
+/// `.<name>.<random>.partial` and renamed. Standard output, a FIFO and a device are written directly. An output that is
+/// released without a commit is discarded. Data is not forced to disk (no fsync): the name never shows a partial file
+/// while the system runs, but a new file may not survive a power failure. All methods are thread-safe, but two threads
+/// that write at the same time interleave their bytes.
 package final class OutputFile: Sendable {
     /// The file as the user named it.
     package let path: FilePath
@@ -19,7 +20,9 @@ package final class OutputFile: Sendable {
     /// It is also readable if ``isReplaced`` is true. This object owns the descriptor and closes it.
     package let descriptor: FileDescriptor
 
-    /// The file that is written until the commit; `nil` if the output is written directly.
+    /// The hidden name of the file that is written until the commit; `nil` if the output is written directly.
+    ///
+    /// The file may have no name instead. This one then stands for it between a sandboxed process and its supervisor.
     package let temporaryPath: FilePath?
 
     /// The final destination of content that is first written to a temporary file because its writer seeks back.
@@ -74,7 +77,8 @@ package final class OutputFile: Sendable {
     /// A path at which this process can read the content written so far; `nil` if that is impossible.
     package var readablePath: FilePath? {
         if case .published = state.withLock(\.self) { return finalPath }
-        return temporaryPath ?? (destination == nil ? nil : FilePath("/proc/self/fd/\(descriptor.rawValue)"))
+        guard let temporaryPath else { return destination == nil ? nil : descriptor.pathInProc }
+        return rules.pending.nameless(temporaryPath)?.pathInProc ?? temporaryPath
     }
 
     init(
@@ -149,7 +153,7 @@ package final class OutputFile: Sendable {
         try write(contentsOf: bytes)
         do {
             state.withLock { $0 = .complete(waiting: []) }
-            try descriptor.close()
+            try close(keeping: temporaryPath, isLast: false)
             if let keeping { keeping.keeper.complete(keeping.id) }
         } catch {
             discard()
@@ -186,20 +190,15 @@ package final class OutputFile: Sendable {
         } catch {
             throw rules.failure(error as? Errno ?? .ioError, named: path)
         }
-        if case .published = last { return }
+        if case .published = last { return announceComplete(finalPath) }
         if let temporaryPath { try putInPlace(temporaryPath) }
     }
 
     /// Gives the file its final name.
     private func putInPlace(_ temporaryPath: FilePath) throws(MediaError) {
         do {
-            try rules.pending.settle(temporaryPath) {
+            try rules.pending.settle(temporaryPath, at: finalPath, replaces: mayReplace) {
                 try rules.refuseInput(finalPath, named: path)
-                if mayReplace {
-                    try renameReplacing(temporaryPath, to: finalPath)
-                } else {
-                    try Self.renameWithoutReplacing(temporaryPath, to: finalPath)
-                }
             }
         } catch let error as MediaError {
             throw error.at(path: path.string)
@@ -354,7 +353,18 @@ package final class OutputFile: Sendable {
             }
         case nil: break
         }
-        if descriptor != .standardOutput { try descriptor.close() }
+        if descriptor != .standardOutput { try close(keeping: temporaryPath, isLast: true) }
+    }
+
+    /// Closes the descriptor; a file without a name, which would disappear, is kept for the commit.
+    private func close(keeping temporaryPath: FilePath?, isLast: Bool) throws {
+        do {
+            if let temporaryPath { try rules.pending.hold(temporaryPath, isLast: isLast) }
+        } catch {
+            try? descriptor.close()
+            throw error
+        }
+        try descriptor.close()
     }
 
     private func copyContents(_ write: ([UInt8]) throws -> Void) throws {
@@ -363,33 +373,5 @@ package final class OutputFile: Sendable {
             try write(bytes)
             place += Int64(bytes.count)
         }
-    }
-
-    private static func renameWithoutReplacing(_ old: FilePath, to new: FilePath) throws(Errno) {
-        do throws(Errno) {
-            try renameExclusively(old, to: new)
-        } catch .invalidArgument, .noFunction {
-            try renameByLinking(old, to: new)
-        }
-    }
-
-    /// Renames without replacing if the file system does not support that (NFS, old kernels): link(2) never replaces.
-    static func renameByLinking(_ old: FilePath, to new: FilePath) throws(Errno) {
-        do throws(Errno) {
-            try makeHardLink(to: old, at: new)
-        } catch .notPermitted, .notSupported, .noFunction, .notSupportedOnSocket {
-            // Without hard links (exFAT, some FUSE) claim the name with an empty file and replace that.
-            let claim: FileDescriptor
-            do {
-                claim = try FileDescriptor.open(
-                    new, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-                    permissions: FilePermissions(rawValue: 0o666))
-            } catch {
-                throw error as? Errno ?? .ioError
-            }
-            try? claim.close()
-            return try renameReplacing(old, to: new)
-        }
-        try removeFile(old)
     }
 }

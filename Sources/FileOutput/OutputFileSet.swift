@@ -3,7 +3,7 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// The outputs of a job, each written beside its final name and put in place when complete.
+/// The outputs of a job, each of which gets its name when it is complete.
 ///
 /// ```swift
 /// let outputs = OutputFileSet(force: false, inputs: [identity])
@@ -122,7 +122,7 @@ package final class OutputFileSet: Sendable {
             if present != nil, !rules.force, !isMade { throw rules.failure(.fileExists, named: path) }
             if let claim { try rules.take(claim, named: path, for: attempt) }
             let (temporaryPath, descriptor) = try opening(path) {
-                try TemporaryName.create(beside: target, in: rules.pending)
+                try TemporaryName.create(beside: target, isFree: present == nil, in: rules.pending)
             }
             // Preserve the permissions of the replaced file if possible; a failure is not an error.
             if let present { try? setPermissions(present.permissions, of: descriptor) }

@@ -9,7 +9,7 @@ enum OutputPlace {
     case standardOutput
     /// A file that is not a regular file, such as a FIFO or `/dev/null`, and is written directly.
     case direct(FilePath)
-    /// A regular file, created beside `path` and renamed; `present` is the file that it would replace.
+    /// A regular file, created in the folder of `path` and put in place later; `present` is the file that it would replace.
     case beside(FilePath, present: Stat?)
 
     /// Determines the destination of an output.
@@ -73,20 +73,25 @@ enum TemporaryName {
     /// The maximum length of a file name in bytes on Linux: NAME_MAX of limits.h.
     static let longestName = 255
 
-    /// Creates a new file beside `path`, named `.<name>.<random>.partial`, and lists it as pending.
+    /// Creates a new file in the folder of `path`, and lists it as pending by the name `.<name>.<random>.partial`.
     ///
-    /// Throws `Errno`; `fileNameTooLong` only if `path` itself is too long for the file system.
-    static func create(beside path: FilePath, in pending: PendingOutputs) throws -> (FilePath, FileDescriptor) {
+    /// The file has that name unless it is nameless. Throws `Errno`; `fileNameTooLong` only if `path` itself is too long
+    /// for the file system.
+    ///
+    /// - Parameter isFree: True if there is no file at `path`.
+    static func create(
+        beside path: FilePath, isFree: Bool, in pending: PendingOutputs
+    ) throws -> (FilePath, FileDescriptor) {
         let name = path.lastComponent?.bytes ?? []
         let folder = path.removingLastComponent()
         var attempts = 100
         while true {
             do {
-                return try create(self.name(for: name), in: folder, pending)
+                return try create(self.name(for: name), in: folder, isFree, pending)
             } catch Errno.fileNameTooLong {
                 // Some file systems allow only shorter names (eCryptfs: 143); the final name must still fit.
                 if isTooLong(path) { throw Errno.fileNameTooLong }
-                return try create(self.name(for: []), in: folder, pending)
+                return try create(self.name(for: []), in: folder, isFree, pending)
             } catch Errno.fileExists where attempts > 0 {
                 attempts -= 1
             }
@@ -107,10 +112,10 @@ enum TemporaryName {
     }
 
     private static func create(
-        _ name: [UInt8], in folder: FilePath, _ pending: PendingOutputs
+        _ name: [UInt8], in folder: FilePath, _ isFree: Bool, _ pending: PendingOutputs
     ) throws -> (FilePath, FileDescriptor) {
         let path = folder.pushing(FilePath(bytes: name))
-        return (path, try pending.create(path))
+        return (path, try pending.create(path, isFree: isFree))
     }
 
     private static func isTooLong(_ path: FilePath) -> Bool {
@@ -176,61 +181,6 @@ package struct FileIdentity: Hashable, Sendable {
     package init?(of file: FileDescriptor) {
         guard let status = try? file.stat() else { return nil }
         self.init(status)
-    }
-}
-
-/// The temporary files that are not in place yet, listed so that they can be removed on a signal.
-///
-/// A file is created or renamed and its entry updated under one lock, so that no file ever exists without being
-/// listed.
-package final class PendingOutputs: Sendable {
-    /// The list of this process, which a signal clears.
-    package static let shared = PendingOutputs()
-
-    private let paths = Mutex<Set<FilePath>>([])
-
-    /// Removes every pending file and then calls `end`; no thread can create another file before `end` is called.
-    ///
-    /// Call it on any thread, but not in a signal handler; let a thread wait for signals instead. If `end` ends the
-    /// process, no output appears after the removal. If `end` returns, the owners find their files removed.
-    package func removeAll(then end: () -> Void = {}) {
-        paths.withLock { paths in
-            for path in paths { try? removeFile(path) }
-            paths.removeAll()
-            end()
-        }
-    }
-
-    /// The number of pending files.
-    package var count: Int { paths.withLock(\.count) }
-
-    /// Creates a new file exclusively, open for reading and writing, and lists it.
-    func create(_ path: FilePath) throws -> FileDescriptor {
-        try paths.withLock { paths in
-            let file = try FileDescriptor.open(
-                path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: FilePermissions(rawValue: 0o666))
-            paths.insert(path)
-            return file
-        }
-    }
-
-    /// Moves a listed file to its final name with `move`, and removes its entry if that succeeds.
-    func settle(_ path: FilePath, by move: () throws -> Void) throws {
-        try paths.withLock { paths in
-            guard paths.contains(path) else {
-                throw MediaError(.cancelled, "the output was given up before it was complete")
-            }
-            try move()
-            paths.remove(path)
-        }
-    }
-
-    /// Removes a file if it is still listed.
-    func remove(_ path: FilePath) {
-        paths.withLock { paths in
-            if paths.remove(path) != nil { try? removeFile(path) }
-        }
     }
 }
 

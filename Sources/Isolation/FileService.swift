@@ -112,11 +112,11 @@ final class FileService {
 
     private func read(_ path: FilePath, _ job: inout Job) throws -> FileDescriptor {
         if let number = Self.numberOfOwnDescriptor(path) { return try reopen(number) }
-        if job.policy.readsEverything || job.policy.readable.contains(path)
-            || job.begun.values.contains(where: { $0.temporaryPath == path })
-        {
+        // An output has a hidden name for the worker, but perhaps none in its folder.
+        if let output = job.begun.values.first(where: { $0.temporaryPath == path }), let path = output.readablePath {
             return try openForReading(path)
         }
+        if job.policy.readsEverything || job.policy.readable.contains(path) { return try openForReading(path) }
         for folder in job.policy.folders {
             var relative = path
             // A path that leads out again by `..` or a link is refused by the open folder.

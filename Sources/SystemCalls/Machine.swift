@@ -12,6 +12,12 @@ package func availableProcessors() -> Int {
     return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
 }
 
+/// Returns the number of files that this process may have open: sysconf(3) `_SC_OPEN_MAX`.
+package func maximumOpenFiles() -> Int {
+    let count = sysconf(CInt(_SC_OPEN_MAX))
+    return count > 0 ? count : .max
+}
+
 /// Returns the machine's memory in bytes; `nil` if it is unknown: sysconf(3) `_SC_PHYS_PAGES`.
 package func physicalMemory() -> Int? {
     let (pages, pageBytes) = (sysconf(CInt(_SC_PHYS_PAGES)), sysconf(CInt(_SC_PAGESIZE)))

@@ -11,7 +11,7 @@ package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
     if let opener = FileAccess.current { return try opener.makeTemporaryFile() }
     var folder = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? FilePath()
     if folder.isEmpty { folder = "/tmp" }
-    let nameless = folder.withPlatformString { csc_open_nameless($0) }
+    let nameless = folder.withPlatformString { csc_open_nameless($0, 0o600) }
     if nameless >= 0 { return FileDescriptor(rawValue: nameless) }
     var template = folder.appending("mediatool-XXXXXX").withPlatformString { name in
         Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))

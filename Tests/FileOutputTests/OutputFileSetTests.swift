@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test func appearsWholeAtTheCommit() throws {
-        let outputs = OutputFileSet(force: false, inputs: [])
+        // As on a file system without nameless files.
+        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesNameless: false))
         let file = try outputs.begin(scratch("a.dat"))
         try file.write("half")
         #expect(try scratch.names().count == 1)
@@ -137,7 +138,7 @@ import Testing
     @Test func theLongestNameWorks() throws {
         // 255 bytes, the cut falling into the two-byte character é.
         let name = "a" + String(repeating: "é", count: 127)
-        let outputs = OutputFileSet(force: false, inputs: [])
+        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesNameless: false))
         try outputs.begin(scratch(name)).write("x")
         let temporary = try #require(try scratch.names().first)
         #expect(temporary.utf8.count <= 255)
@@ -289,8 +290,8 @@ import Testing
     @Test func renamingByLinkDoesNotReplace() throws {
         try scratch.write("new", to: "a")
         try scratch.write("old", to: "b")
-        #expect(throws: Errno.fileExists) { try OutputFile.renameByLinking(scratch("a"), to: scratch("b")) }
-        try OutputFile.renameByLinking(scratch("a"), to: scratch("c"))
+        #expect(throws: Errno.fileExists) { try renameByLinking(scratch("a"), to: scratch("b")) }
+        try renameByLinking(scratch("a"), to: scratch("c"))
         #expect(try scratch.names() == ["b", "c"])
         #expect(try scratch.text(of: "c") == "new")
     }

@@ -5,8 +5,10 @@ import SystemPackage
 final class Scratch {
     let folder: FilePath
 
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "mediajobs-\(UUID().uuidString)")
+    /// Creates a folder in the one for temporary files, or in another one.
+    init(in parent: String? = nil) throws {
+        let parent = parent.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let url = parent.appending(path: "mediajobs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         folder = FilePath(url.path())
     }

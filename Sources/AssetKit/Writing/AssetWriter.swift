@@ -16,8 +16,8 @@ import Threading
 /// try writer.finishWritingNow()
 /// ```
 ///
-/// The file is written beside its final name and renamed once it is complete, so a partial file never appears there,
-/// unless ``movieFragmentInterval`` is set. Other initialisers write to a ``ByteSink`` or hand out segments for streaming. A
+/// The file gets its name once it is complete, so a partial file never appears there, unless ``movieFragmentInterval`` is
+/// set. Other initialisers write to a ``ByteSink`` or hand out segments for streaming. A
 /// writer may be used from any thread. ``cancelWriting()`` may be called from any thread at any time.
 public final class AssetWriter: Sendable {
     /// The state of a writer.
