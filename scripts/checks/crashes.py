@@ -1,5 +1,5 @@
 """Files end alone: a batch of 20 in which the decoder of one crashes, hangs, or takes all memory or disk; batches of mutated
-files; and what the processes that read media open, as strace sees it.
+files; what the processes that read media open, as strace sees it; and runs that are killed at any moment.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import batches, opened
+from . import batches, killed, opened
 from .programs import MEDIATOOL
 from .tools import ROOT
 
@@ -87,11 +87,13 @@ def problem(library, command, crash, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="every command, 100 batches, all fixtures and ../shared/corpus")
+    parser.add_argument("--full", action="store_true", help="every command, 100 batches, all fixtures and ../shared/corpus, 20 kills each")
     parser.add_argument("--batches", type=int, help="the number of batches of 50 mutated files (default: 1, or 100)")
     arguments = parser.parse_args()
     count = (100 if arguments.full else 1) if arguments.batches is None else arguments.batches
     passed, failed = batches.main(count)
+    good, bad = killed.main(20 if arguments.full else 3)
+    passed, failed = passed + good, failed + bad
     missing = opened.missing()
     if not missing:
         files = [Path(ROOT, "fixtures", name) for name in ("av.mp4", "h264-aac.mkv")]
