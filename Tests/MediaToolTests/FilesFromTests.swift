@@ -31,12 +31,15 @@ import Testing
         try folder.write("list", (names.joined(separator: "\n") + "\n").utf8)
         for arguments in [
             ["probe"], ["waveform", "-o", "{stem}.dat"], ["export", "-o", "out-{stem}.wav"], ["qc"],
+            ["ingest", "-o", "library"],
         ] {
             let result = try Self.run(arguments + ["--files-from", "list", "--jsonl"], folder: folder)
             #expect([0, 1].contains(result.status), "\(arguments): \(result.error)")
             #expect(try Self.paths(result.output) == names.sorted())
         }
         #expect(try folder.names().filter { $0.hasPrefix("out-") || $0.hasSuffix(".dat") }.count == 4)
+        #expect(
+            names.allSatisfy { FileManager.default.fileExists(atPath: folder.path("library/\($0)/manifest.json")) })
     }
 
     @Test func listsComeThroughPipesAndBesideFiles() throws {

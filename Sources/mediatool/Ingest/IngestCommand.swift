@@ -110,8 +110,7 @@ struct IngestCommand: FilesCommand {
         for file in files { try names.claim(folder(file), for: file) }
     }
 
-    mutating func run() throws {
-        try addListedFiles()
+    func run() throws {
         if result.schema { return try StandardOutput.write(EmbeddedFile.ingestSchema.text) }
         if showRecipe { return try StandardOutput.write(try recipeText().yaml) }
         var recipe = try loadRecipe()
