@@ -1,6 +1,6 @@
 internal import Inspection
 internal import JSONText
-package import MediaBase
+internal import MediaBase
 internal import QualityControl
 package import SystemPackage
 
@@ -26,7 +26,7 @@ package struct IngestReport: Encodable, Sendable {
     /// The files that took longest.
     package let slowest: [Slow]
 
-    /// A cause of failures.
+    /// A cause of failures: a part, the code of its error, and its message but for the numbers in it.
     package struct Cause: Encodable, Sendable {
         /// The part that failed; empty for a file that failed as a whole.
         package let part: String
@@ -66,13 +66,15 @@ package struct IngestReport: Encodable, Sendable {
         sizeBytes = items.compactMap(\.sizeBytes).reduce(0, +)
         workSeconds = items.compactMap(\.seconds).reduce(0, +)
         var causes: [Cause] = []
+        var places: [[String]: Int] = [:]
         for item in items {
             for failure in item.failures {
-                let place = causes.firstIndex { $0.part == failure.part && $0.code == failure.code }
-                if let place {
+                let key = [failure.part, failure.code, Self.withoutNumbers(failure.message)]
+                if let place = places[key] {
                     causes[place].count += 1
                     if causes[place].folders.count < Self.named { causes[place].folders.append(item.folder.string) }
                 } else {
+                    places[key] = causes.count
                     causes.append(
                         Cause(
                             part: failure.part, code: failure.code, message: failure.message, count: 1,
@@ -87,11 +89,22 @@ package struct IngestReport: Encodable, Sendable {
             }
     }
 
+    /// Returns a message with 0 in place of each number: places and sizes differ where the cause is the same.
+    private static func withoutNumbers(_ message: String) -> String {
+        var text = ""
+        var wasNumber = false
+        for character in message {
+            if !character.isNumber { text.append(character) } else if !wasNumber { text.append("0") }
+            wasNumber = character.isNumber
+        }
+        return text
+    }
+
     /// The report as lines.
     package var lines: [String] {
         var lines = [
             "\(files) files: \(complete) complete, \(incomplete) incomplete, \(failed) failed, \(unfinished) unfinished",
-            "\(hours(mediaSeconds)) of media, \(QuantityText.bytes(Int64(sizeBytes))), \(hours(workSeconds)) of work",
+            "\(duration(mediaSeconds)) of media, \(QuantityText.bytes(Int64(sizeBytes))), \(duration(workSeconds)) of work",
         ]
         if !verdicts.isEmpty {
             let counts = verdicts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -107,48 +120,14 @@ package struct IngestReport: Encodable, Sendable {
         return lines
     }
 
-    private func hours(_ seconds: Double) -> String {
-        seconds < 3600 ? "\(decimal(seconds / 60)) min" : "\(decimal(seconds / 3600)) h"
-    }
-
-    private func decimal(_ number: Double) -> String { number.text(decimals: 1) }
-}
-
-extension IngestReport {
-    /// Returns the report as one self-contained HTML page without scripts.
-    package func html() throws(MediaError) -> String {
-        func row(_ cells: [String], _ tag: String = "td") -> String {
-            "<tr>" + cells.map { "<\(tag)>\(Self.escaped($0))</\(tag)>" }.joined() + "</tr>\n"
+    /// Returns seconds as a quantity of the unit that suits them.
+    func duration(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<60: "\(decimal(seconds)) s"
+        case ..<3600: "\(decimal(seconds / 60)) min"
+        default: "\(decimal(seconds / 3600)) h"
         }
-        func table(_ title: String, _ head: [String], _ rows: [[String]]) -> String {
-            rows.isEmpty
-                ? ""
-                : "<h2>\(title)</h2>\n<table>\n<thead>\(row(head, "th"))</thead>\n" + rows.map { row($0) }.joined()
-                    + "</table>\n"
-        }
-        let totals =
-            [
-                ["Files", "\(files)"], ["Complete", "\(complete)"], ["Incomplete", "\(incomplete)"],
-                ["Failed", "\(failed)"], ["Unfinished", "\(unfinished)"], ["Media", hours(mediaSeconds)],
-                ["Size", QuantityText.bytes(Int64(sizeBytes))], ["Work", hours(workSeconds)],
-            ] + verdicts.sorted { $0.key < $1.key }.map { ["Verdict \($0.key)", "\($0.value)"] }
-        let body =
-            table("Totals", ["What", "Number"], totals)
-            + table(
-                "Causes of failures", ["Number", "Part", "Cause", "Folders"],
-                causes.map { cause in
-                    let more = cause.count - cause.folders.count
-                    let folders = cause.folders.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-                    return ["\(cause.count)", cause.part, "\(cause.code): \(cause.message)", folders]
-                })
-            + table(
-                "Slowest", ["Seconds", "Media", "Folder"],
-                slowest.map { [decimal($0.seconds), $0.mediaSeconds.map(hours) ?? "", $0.folder] })
-        return try PageDocument.report(title: Self.escaped(path), body: body)
     }
 
-    private static func escaped(_ text: String) -> String {
-        VisibleText.line(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
-    }
+    func decimal(_ number: Double) -> String { number.text(decimals: 1) }
 }

@@ -59,6 +59,25 @@ import Testing
         #expect(slow == ["deep/er/b.mov", "a.mov"])
     }
 
+    /// Messages that differ in numbers are one cause, others are causes of their own.
+    @Test func causesAreToldApartByTheirWords() throws {
+        func error(_ message: String) -> String {
+            #"{"input": {"path": "x"}, "error": {"code": "damaged", "message": "\#(message)"}}"#
+        }
+        let (folder, library) = try library([
+            "a/error.json": error("cut short at byte 9 of 20"), "b/error.json": error("cut short at byte 1234 of 5000"),
+            "c/error.json": error("the header is damaged"),
+        ])
+        _ = folder
+        let causes = IngestReport(library, at: "lib").causes
+        let messages: [String] = causes.map(\.message)
+        #expect(messages == ["cut short at byte 9 of 20", "the header is damaged"])
+        let folders: [[String]] = causes.map(\.folders)
+        #expect(folders == [["a", "b"], ["c"]])
+        let html = try IngestReport(library, at: "lib").html()
+        #expect(html.contains("<td>2</td><td>whole file</td><td>damaged: cut short at byte 9 of 20</td>"))
+    }
+
     @Test func galleryLeadsToThePages() throws {
         let (folder, library) = try library(["50% <b>.mov/manifest.json": Self.manifest("50% <b>.mov", seconds: 1)])
         _ = folder
