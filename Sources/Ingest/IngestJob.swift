@@ -106,13 +106,16 @@ package struct IngestJob: Sendable {
         if !waiting.isEmpty {
             try results.save()
             read(waiting, work, results, progress)
-            try results.note(IngestCounters(input.asset))
+            try results.note(IngestCounters(input.asset), reading: begun.duration(to: .now))
         }
-        if settings.hasFixity, results.sha256 == nil {
+        let needsDigest = settings.hasFixity && results.sha256 == nil
+        if needsDigest {
             try results.note(sha256: input.asset.sourceDigest())
-            try results.note(IngestCounters(input.asset))
+            try results.note(IngestCounters(input.asset), reading: begun.duration(to: .now))
         }
-        let reading = begun.duration(to: .now)
+        // Of what is kept, the time of its own read is told: to look at it again says nothing of the file.
+        let reading = results.reading ?? begun.duration(to: .now)
+        let earlier = waiting.isEmpty && !needsDigest ? results.reading : nil
         for part in settings.parts where part.isPage {
             let key = try part.key(settings, with: results.records)
             if results.keep(part, key: key) { continue }
@@ -123,7 +126,8 @@ package struct IngestJob: Sendable {
             settings, identity, results.all, lasting: try input.asset.loadNow(.duration))
         manifest.sha256 = settings.hasFixity ? results.sha256 : nil
         manifest.counters = results.counters
-        manifest.timings = .init(reading: reading, total: begun.duration(to: .now))
+        manifest.timings = .init(
+            reading: reading, total: (earlier ?? .zero) + begun.duration(to: .now))
         try outputs.put(try manifest.text, at: folder.appending(IngestManifest.fileName))
         return manifest
     }

@@ -60,10 +60,14 @@ final class IngestResults: Sendable {
     /// The SHA-256 of the input; `nil` if it is not known.
     var sha256: String? { state.withLock { $0.made.sha256 } }
 
-    /// Notes the counters of the read.
-    func note(_ counters: IngestCounters) throws {
+    /// The time that the read took; `nil` if it is not known.
+    var reading: Duration? { state.withLock { $0.made.readingSeconds }.map { .seconds($0) } }
+
+    /// Notes the counters of the read, and the time that it took.
+    func note(_ counters: IngestCounters, reading: Duration) throws {
         try state.withLock { state in
             state.made.counters = counters
+            state.made.readingSeconds = reading / .seconds(1)
             try put(state.made)
         }
     }

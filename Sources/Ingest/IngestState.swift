@@ -36,6 +36,8 @@ struct IngestState: Encodable, Sendable {
     private(set) var parts: [Made] = []
     /// The counters of the read that made them.
     var counters: IngestCounters?
+    /// The seconds that this read took.
+    var readingSeconds: Double?
     /// The SHA-256 of the input, if it was asked for.
     var sha256: String?
 
@@ -65,6 +67,7 @@ struct IngestState: Encodable, Sendable {
             parts.append(Made(key: key, record: record))
         }
         counters = state["counters"].flatMap(IngestCounters.init)
+        readingSeconds = state["readingSeconds"]?.number.flatMap { (0..<1e9).contains($0) ? $0 : nil }
         sha256 = state["sha256"]?.string
     }
 

@@ -175,6 +175,17 @@ def makes_what_changed(file):
         return f"made anew: {', '.join(sorted(changed))}"
 
 
+def keeps_the_timings(file):
+    """A run that finds all made tells the counters and the seconds of the read that made it."""
+    with tempfile.TemporaryDirectory() as work:
+        first = ingest(file, f"{work}/one", "--without", "proxy")
+        second = ingest(file, f"{work}/one", "--without", "proxy", "--resume")
+        expect(second["counters"] == first["counters"], "the counters differ")
+        expect(second["timings"]["reading"] == first["timings"]["reading"], f"{second['timings']} after {first['timings']}")
+        expect(second["timings"]["total"] >= second["timings"]["reading"], f"{second['timings']}")
+        return f"read in {second['timings']['reading']:.2f} s"
+
+
 def refuses_options_of_runs(file):
     """A recipe with an option that it cannot have is refused before anything is read, with its line."""
     for text, words in (("outputs:\n  qc: {html: q.html}", "line 2"), ("outputs:\n  probe:\n  proxy: {output: ../p.mov}", "line 3"),
@@ -235,6 +246,7 @@ def main():
         report.each("fixity", [(os.path.basename(file), lambda file=file: reads_once(file, 2.05, "--fixity", "--without", "proxy"))
                                for file in made])
         report.each("recipe", [("a changed part", lambda: makes_what_changed(sample)),
+                               ("nothing to do", lambda: keeps_the_timings(sample)),
                                ("options of runs", lambda: refuses_options_of_runs(sample)),
                                ("a part that fails", lambda: says_what_fails(sample))])
         report.each("killed", [("and resumed", lambda: survives_kills(sample, 30 if options.full else 5, options.seed))])
