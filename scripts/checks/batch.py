@@ -1,7 +1,8 @@
 """Lists of files: every command over a list does what it does over names, parts of a list make up the list, tasks take their
 parts from the variables of batch systems, and what fails for a reason that may pass is done again.
 
-`--full`: 2,000 files, and the time of `--jobs 2` beside two runs of one job each, and the memory.
+`--full`: 2,000 files, and the time of `--jobs 2` beside two runs of one job each, and the memory; `ingest` of them, ended at ten
+random moments and resumed, and its report.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import libraries
 from .programs import MEDIATOOL
 from .tools import ROOT, Report, expect, run
 
@@ -179,7 +181,7 @@ def damage(folder):
 
 def media(folder, count):
     """The fixtures that can be read, as so many files; gives their names."""
-    bad = ("clicks", "concat", "damaged", "empty", "hls", "picture", "text", "truncated")
+    bad = (".", "clicks", "concat", "damaged", "empty", "hls", "picture", "text", "truncated")
     files = [path for path in sorted(Path(ROOT, "fixtures").iterdir()) if path.is_file() and not path.name.startswith(bad)]
     names = []
     for number in range(count):
@@ -261,6 +263,10 @@ def main():
             films = media(folder, 2000)
             report.each("time", [(name, lambda name=name: speed(folder, films, COMMANDS[name])) for name in ("probe", "waveform")])
             report.each("memory", [("probe", lambda: memory(folder, names))])
+            broken = libraries.spoil(folder, films)
+            write_list(folder, films)
+            report.each("library", [("ended and resumed", lambda: libraries.survives_kills(folder, len(films))),
+                                    ("report", lambda: libraries.report(folder, films, broken))])
     sys.exit(report.finish())
 
 
