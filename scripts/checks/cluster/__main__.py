@@ -30,12 +30,17 @@ def fixtures():
 
 def tasks_of_scripts(report, folder, full):
     """The commands of docs/cluster, without their engines but for GNU parallel."""
-    if shutil.which("shellcheck"):
+    absent = {"parallel": not shutil.which("parallel"), "shellcheck": not shutil.which("shellcheck"),
+              "kubernetes": run(["/usr/bin/python3", "-c", "import yaml"], check=False).returncode != 0}
+    for name, needed in (("parallel", "GNU parallel"), ("shellcheck", "shellcheck"), ("kubernetes", "python3-yaml")):
+        if absent[name]:
+            print(f"not run: {name}: {needed} is not installed")
+    if not absent["shellcheck"]:
         report.each("scripts", [("shellcheck", tasks.shells)])
     with tempfile.TemporaryDirectory(dir=folder) as work:
         library = tasks.Library(work, [path for path in fixtures() if path.name in SMALL], tasks.PARTS)
-        jobs = [(one.__name__, lambda one=one: one(library)) for one in (tasks.slurm, tasks.kubernetes, tasks.batch, tasks.parallel)]
-        report.each("tasks", [(name, job) for name, job in jobs if name != "parallel" or shutil.which("parallel")])
+        report.each("tasks", [(one.__name__, lambda one=one: one(library))
+                              for one in (tasks.slurm, tasks.kubernetes, tasks.batch, tasks.parallel) if not absent.get(one.__name__)])
 
 
 def node(report, folder, full):
