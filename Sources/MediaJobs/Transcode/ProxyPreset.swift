@@ -45,9 +45,8 @@ package struct ProxyPreset: Sendable, Hashable {
     private static let dnxhrLB = ProxyPreset(
         name: "dnxhr-lb", summary: "Avid DNxHR LB at the source's size; PCM", videoCodec: .dnxhrLB, audioCodec: .pcm)
     private static let web = ProxyPreset(
-        name: "web", summary: "H.264, at most 1080 pixels, a keyframe every two seconds; AAC; for web pages",
-        videoCodec: .h264, limit: .shorterSide(1080), quality: 23, speed: .fast, keyFrameSeconds: Rational(2),
-        fileType: .mp4)
+        name: "web", summary: "H.264 for web pages: 720 pixels, a keyframe every two seconds; AAC",
+        videoCodec: .h264, limit: .shorterSide(720), quality: 23, keyFrameSeconds: Rational(2), fileType: .mp4)
 }
 
 extension ProxyPreset {
