@@ -34,13 +34,13 @@ static inline int csc_get_affinity(void *mask, size_t mask_size) {
 }
 
 /// open(2) with O_TMPFILE: a file without a name in a folder, or -1 with errno.
-static inline int csc_open_nameless(const char *folder, unsigned int permissions) {
+static inline int csc_open_unnamed(const char *folder, unsigned int permissions) {
     return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, permissions);
 }
 
 /// statfs(2): whether a folder is on one of the local file systems with files that have no name, by the numbers of
 /// linux/magic.h. Of those on a network, some say that they have them and then ask the server, or fail in the end.
-static inline int csc_has_nameless_files(const char *folder) {
+static inline int csc_has_unnamed_files(const char *folder) {
     struct statfs status;
     if (statfs(folder, &status) != 0) return 0;
     switch ((unsigned int)status.f_type) {

@@ -6,7 +6,7 @@ internal import Threading
 /// An output being written, which appears under its final name either complete or not at all.
 ///
 /// A regular file has no name until ``commit()`` gives it one, so that nothing of it remains even if the process is killed.
-/// If it replaces another file, or the file system has no nameless files, it is written beside its final name as
+/// If it replaces another file, or the file system has no unnamed files, it is written beside its final name as
 /// `.<name>.<random>.partial` and renamed. Standard output, a FIFO and a device are written directly. An output that is
 /// released without a commit is discarded. Data is not forced to disk (no fsync): the name never shows a partial file
 /// while the system runs, but a new file may not survive a power failure. All methods are thread-safe, but two threads
@@ -78,7 +78,7 @@ package final class OutputFile: Sendable {
     package var readablePath: FilePath? {
         if case .published = state.withLock(\.self) { return finalPath }
         guard let temporaryPath else { return destination == nil ? nil : descriptor.pathInProc }
-        return rules.pending.nameless(temporaryPath)?.pathInProc ?? temporaryPath
+        return rules.pending.unnamed(temporaryPath)?.pathInProc ?? temporaryPath
     }
 
     init(
@@ -101,7 +101,7 @@ package final class OutputFile: Sendable {
 
     deinit { discard() }
 
-    /// Creates an output whose complete content a sink receives at the commit; until then it is a nameless file.
+    /// Creates an output whose complete content a sink receives at the commit; until then it is an unnamed file.
     ///
     /// - Parameters:
     ///   - sink: The sink, which is told to discard the output if that is not committed.

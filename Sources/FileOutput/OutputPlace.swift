@@ -75,10 +75,10 @@ enum TemporaryName {
 
     /// Creates a new file in the folder of `path`, and lists it as pending by the name `.<name>.<random>.partial`.
     ///
-    /// The file has that name unless it is nameless. Throws `Errno`; `fileNameTooLong` only if `path` itself is too long
+    /// An unnamed file has that name in the list only. Throws `Errno`; `fileNameTooLong` only if `path` itself is too long
     /// for the file system.
     ///
-    /// - Parameter isFree: True if there is no file at `path`.
+    /// - Parameter isFree: True if no file exists at `path`, so that the new one can be unnamed.
     static func create(
         beside path: FilePath, isFree: Bool, in pending: PendingOutputs
     ) throws -> (FilePath, FileDescriptor) {

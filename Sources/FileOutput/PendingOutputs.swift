@@ -6,7 +6,7 @@ internal import Threading
 /// The files that are not in place yet, listed so that nothing of them remains after a signal.
 ///
 /// A file is created, named, renamed or removed and its entry updated under one lock, so that no file ever exists without
-/// being listed. Each is listed by a hidden name beside its final one. Where the system has nameless files, the file gets
+/// being listed. Each is listed by a hidden name beside its final one. Where the system has unnamed files, the file gets
 /// that name only if it needs it, so that nothing remains even if the process is killed.
 package final class PendingOutputs: Sendable {
     /// The list of this process, which a signal clears.
@@ -17,17 +17,17 @@ package final class PendingOutputs: Sendable {
         /// The file has its hidden name.
         case named
         /// The file has no name. With `isHeld`, the descriptor belongs to the list.
-        case nameless(FileDescriptor, isHeld: Bool)
+        case unnamed(FileDescriptor, isHeld: Bool)
     }
 
     private struct State {
         var entries: [FilePath: Entry] = [:]
-        /// The number of nameless files whose descriptor belongs to the list.
+        /// The number of unnamed files whose descriptor belongs to the list.
         var held = 0
     }
 
     private let state = Mutex(State())
-    private let usesNameless: Bool
+    private let usesUnnamed: Bool
 
     /// The maximum number of complete files that wait without a name, each of which takes a descriptor.
     private let maximumHeld: Int
@@ -35,10 +35,10 @@ package final class PendingOutputs: Sendable {
     /// Creates an empty list.
     ///
     /// - Parameters:
-    ///   - usesNameless: False to give every file its hidden name at once, as on a file system without nameless files.
+    ///   - usesUnnamed: False to give every file its hidden name at once, as on a file system without unnamed files.
     ///   - maximumHeld: The maximum number of complete files that wait without a name.
-    init(usesNameless: Bool = true, maximumHeld: Int = min(256, maximumOpenFiles() / 4)) {
-        self.usesNameless = usesNameless
+    init(usesUnnamed: Bool = true, maximumHeld: Int = min(256, maximumOpenFiles() / 4)) {
+        self.usesUnnamed = usesUnnamed
         self.maximumHeld = maximumHeld
     }
 
@@ -58,13 +58,13 @@ package final class PendingOutputs: Sendable {
 
     /// Creates a new file for a hidden name, open for reading and writing, and lists it.
     ///
-    /// - Parameter isFree: True if no file has the final name, so that a nameless file can be put in place there.
+    /// - Parameter isFree: True if no file has the final name, so that the new one can be unnamed.
     func create(_ path: FilePath, isFree: Bool) throws -> FileDescriptor {
         try state.withLock { state in
-            if isFree, usesNameless, state.entries[path] == nil,
-                let file = makeNamelessFile(in: path.removingLastComponent())
+            if isFree, usesUnnamed, state.entries[path] == nil,
+                let file = makeUnnamedFile(in: path.removingLastComponent())
             {
-                state.entries[path] = .nameless(file, isHeld: false)
+                state.entries[path] = .unnamed(file, isHeld: false)
                 return file
             }
             let file = try FileDescriptor.open(
@@ -76,9 +76,9 @@ package final class PendingOutputs: Sendable {
     }
 
     /// Returns the descriptor of a listed file without a name; `nil` if it has its hidden name.
-    func nameless(_ path: FilePath) -> FileDescriptor? {
+    func unnamed(_ path: FilePath) -> FileDescriptor? {
         state.withLock { state in
-            if case .nameless(let file, _)? = state.entries[path] { file } else { nil }
+            if case .unnamed(let file, _)? = state.entries[path] { file } else { nil }
         }
     }
 
@@ -89,9 +89,9 @@ package final class PendingOutputs: Sendable {
     /// - Parameter isLast: True if the file is put in place at once.
     func hold(_ path: FilePath, isLast: Bool) throws {
         try state.withLock { state in
-            guard case .nameless(let file, false)? = state.entries[path] else { return }
+            guard case .unnamed(let file, false)? = state.entries[path] else { return }
             if isLast || state.held < maximumHeld, let held = try? duplicate(file) {
-                state.entries[path] = .nameless(held, isHeld: true)
+                state.entries[path] = .unnamed(held, isHeld: true)
                 state.held += 1
             } else {
                 try giveName(path, to: file)
@@ -111,7 +111,7 @@ package final class PendingOutputs: Sendable {
                 throw MediaError(.cancelled, "the output was given up before it was complete")
             }
             try check()
-            if case .nameless(let file, let isHeld) = entry {
+            if case .unnamed(let file, let isHeld) = entry {
                 do throws(Errno) {
                     try giveName(final, to: file)
                     if isHeld { announceComplete(final) }
@@ -143,7 +143,7 @@ package final class PendingOutputs: Sendable {
 
     /// Removes an entry, and closes the descriptor that belongs to the list.
     private static func forget(_ path: FilePath, _ state: inout State) {
-        guard case .nameless(let file, true)? = state.entries.removeValue(forKey: path) else { return }
+        guard case .unnamed(let file, true)? = state.entries.removeValue(forKey: path) else { return }
         state.held -= 1
         try? file.close()
     }

@@ -11,7 +11,7 @@ enum FileCall {
     case readBeneath(folder: FilePath, path: FilePath)
     /// Lists a folder below a folder.
     case contents(folder: FilePath, path: FilePath, most: Int)
-    /// Creates a nameless file.
+    /// Creates an unnamed file.
     case temporaryFile
     /// Begins an output.
     case begin(OutputRequest)

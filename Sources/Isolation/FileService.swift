@@ -136,7 +136,7 @@ final class FileService {
         return path.lastComponent.flatMap { CInt($0.string) }
     }
 
-    /// Opens a file again that the worker has open: a nameless one, as it may read any other only under its name.
+    /// Opens a file again that the worker has open: an unnamed one, as it may read any other only under its name.
     private func reopen(_ number: CInt) throws -> FileDescriptor {
         let file = try openForReading(FilePath("/proc/\(process)/fd/\(number)"))
         guard let status = try? file.stat(), status.type == .regular, status.linkCount == 0 else {

@@ -2,17 +2,17 @@ import CSystemCalls
 import Glibc
 package import SystemPackage
 
-/// Creates an empty, nameless file for data that does not fit into memory, open for reading and writing.
+/// Creates an empty, unnamed file for data that does not fit into memory, open for reading and writing.
 ///
 /// The file lies in the folder named by `TMPDIR`, else in `/tmp`, and disappears when it is closed. If the file system
-/// does not support nameless files (open(2) with `O_TMPFILE`), the file has a name for a moment: mkostemp(3),
+/// does not support unnamed files (open(2) with `O_TMPFILE`), the file has a name for a moment: mkostemp(3),
 /// unlink(2).
 package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
     if let opener = FileAccess.current { return try opener.makeTemporaryFile() }
     var folder = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? FilePath()
     if folder.isEmpty { folder = "/tmp" }
-    let nameless = folder.withPlatformString { csc_open_nameless($0, 0o600) }
-    if nameless >= 0 { return FileDescriptor(rawValue: nameless) }
+    let unnamed = folder.withPlatformString { csc_open_unnamed($0, 0o600) }
+    if unnamed >= 0 { return FileDescriptor(rawValue: unnamed) }
     var template = folder.appending("mediatool-XXXXXX").withPlatformString { name in
         Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
     }

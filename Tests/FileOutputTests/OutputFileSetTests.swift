@@ -19,8 +19,8 @@ import Testing
     }
 
     @Test func appearsWholeAtTheCommit() throws {
-        // As on a file system without nameless files.
-        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesNameless: false))
+        // As on a file system without unnamed files.
+        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesUnnamed: false))
         let file = try outputs.begin(scratch("a.dat"))
         try file.write("half")
         #expect(try scratch.names().count == 1)
@@ -138,7 +138,7 @@ import Testing
     @Test func theLongestNameWorks() throws {
         // 255 bytes, the cut falling into the two-byte character é.
         let name = "a" + String(repeating: "é", count: 127)
-        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesNameless: false))
+        let outputs = OutputFileSet(force: false, inputs: [], pending: PendingOutputs(usesUnnamed: false))
         try outputs.begin(scratch(name)).write("x")
         let temporary = try #require(try scratch.names().first)
         #expect(temporary.utf8.count <= 255)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from . import libraries
-from .programs import MEDIATOOL
+from .programs import MEDIATOOL, media_fixtures
 from .tools import ROOT, Report, expect, run
 
 PROGRAM = os.path.abspath(MEDIATOOL)
@@ -180,10 +180,8 @@ def damage(folder):
 
 
 def media(folder, count):
-    """The fixtures that can be read, as so many files; gives their names."""
-    bad = (".", "clicks", "concat", "damaged", "empty", "hls", "picture", "text", "truncated")
-    files = [path for path in sorted(Path(ROOT, "fixtures").iterdir()) if path.is_file() and not path.name.startswith(bad)]
-    names = []
+    """The fixtures as so many files; gives their names."""
+    files, names = media_fixtures(), []
     for number in range(count):
         file = files[number % len(files)]
         names.append(f"{file.stem}-{number:04}{file.suffix}".encode())

@@ -4,7 +4,7 @@
  *   FAULT=CALL:ERROR:BYTES:NAME    CALL is read or write, ERROR is EIO or ENOSPC; what goes beyond so many bytes of a
  *                                  file whose path holds NAME fails. The path of a file without a name ends with # and
  *                                  a number; for any other NAME, there are no files without a name.
- *   FAULT=nameless:ERROR           a file without a name cannot be made; ERROR is EOPNOTSUPP, EISDIR or EINVAL.
+ *   FAULT=unnamed:ERROR           a file without a name cannot be made; ERROR is EOPNOTSUPP, EISDIR or EINVAL.
  *   FAULT=filesystem:NUMBER        every file system is of this type, as in linux/magic.h.
  */
 #define _GNU_SOURCE
@@ -99,24 +99,24 @@ ssize_t write(int file, const void *from, size_t count)
 }
 
 /* The error of making a file without a name; 0 where that works. */
-static int nameless_error(void)
+static int unnamed_error(void)
 {
-    const char *fault = fault_of("nameless"), *name = name_of(fault_of("write"));
+    const char *fault = fault_of("unnamed"), *name = name_of(fault_of("write"));
     if (!fault) return name && !strchr(name, '#') ? EOPNOTSUPP : 0;
     return !strcmp(fault, "EISDIR") ? EISDIR : !strcmp(fault, "EINVAL") ? EINVAL : EOPNOTSUPP;
 }
 
 int openat(int folder, const char *path, int flags, ...)
 {
-    int is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    int is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
     mode_t mode = 0;
-    if (is_nameless || flags & O_CREAT) {
+    if (is_unnamed || flags & O_CREAT) {
         va_list arguments;
         va_start(arguments, flags);
         mode = va_arg(arguments, mode_t);
         va_end(arguments);
     }
-    int error = is_nameless ? nameless_error() : 0;
+    int error = is_unnamed ? unnamed_error() : 0;
     if (error) {
         errno = error;
         return -1;

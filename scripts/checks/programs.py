@@ -3,9 +3,10 @@
 import json
 import os
 from functools import cache
+from pathlib import Path
 
 from . import reference
-from .tools import expect, run
+from .tools import ROOT, expect, run
 
 MEDIATOOL = os.environ.get("MEDIATOOL_BINARY", "mediatool")
 MEDIACHECK = os.environ.get("MEDIACHECK_BINARY", "mediacheck")
@@ -58,3 +59,9 @@ def is_list(path):
     """Whether the file only names other files: a playlist or a concat list, whatever its extension."""
     with open(path, "rb") as file:
         return file.read(16).startswith((b"#EXTM3U", b"ffconcat"))
+
+
+def media_fixtures():
+    """The fixtures that are media and not damaged, without hidden files and lists."""
+    others = (".", "clicks", "concat", "damaged", "empty", "hls", "picture", "text", "truncated")
+    return [path for path in sorted(Path(ROOT, "fixtures").iterdir()) if path.is_file() and not path.name.startswith(others)]

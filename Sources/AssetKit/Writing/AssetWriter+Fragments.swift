@@ -24,7 +24,7 @@ extension AssetWriter {
     /// Creates a writer whose output goes to a sink: memory, a socket, an upload.
     ///
     /// With ``movieFragmentInterval`` the sink receives each fragment as soon as it is complete. Without it the output is
-    /// written to a nameless file first, because containers are completed at their start, and the sink receives it whole when
+    /// written to an unnamed file first, because containers are completed at their start, and the sink receives it whole when
     /// writing finishes.
     ///
     /// - Parameters:

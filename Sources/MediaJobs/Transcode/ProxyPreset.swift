@@ -45,7 +45,8 @@ package struct ProxyPreset: Sendable, Hashable {
     private static let dnxhrLB = ProxyPreset(
         name: "dnxhr-lb", summary: "Avid DNxHR LB at the source's size; PCM", videoCodec: .dnxhrLB, audioCodec: .pcm)
     private static let web = ProxyPreset(
-        name: "web", summary: "H.264 for web pages: 720 pixels, a keyframe every two seconds; AAC",
+        name: "web",
+        summary: "H.264, 720 pixels along the shorter side, a keyframe every two seconds; AAC; for web pages",
         videoCodec: .h264, limit: .shorterSide(720), quality: 23, keyFrameSeconds: Rational(2), fileType: .mp4)
 }
 

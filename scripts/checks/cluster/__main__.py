@@ -10,22 +10,16 @@ import shutil
 import signal
 import sys
 import tempfile
-from pathlib import Path
 
 from ..network.same import corpus_files
-from ..tools import ROOT, Report, run
+from ..programs import media_fixtures
+from ..tools import Report, run
 from . import folders, runs, slurm, tasks
 
 SMALL = ("aac.m4a", "h264-bframes.mp4", "flac-s16-stereo.flac", "mp3-lame.mp3", "pcm-s16.caf", "video-only.mp4", "chapters.mp4", "vorbis.ogg")
-# Hidden ones too.
-BAD = (".", "clicks", "concat", "damaged", "empty", "hls", "picture", "text", "truncated")
 # Enough for parts 3 and 17.
 PARTS = 20
 AGAIN = (3, 17)
-
-
-def fixtures():
-    return [path for path in sorted(Path(ROOT, "fixtures").iterdir()) if path.is_file() and not path.name.startswith(BAD)]
 
 
 def tasks_of_scripts(report, folder, full):
@@ -38,14 +32,14 @@ def tasks_of_scripts(report, folder, full):
     if not absent["shellcheck"]:
         report.each("scripts", [("shellcheck", tasks.shells)])
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        library = tasks.Library(work, [path for path in fixtures() if path.name in SMALL], tasks.PARTS)
+        library = tasks.Library(work, [path for path in media_fixtures() if path.name in SMALL], tasks.PARTS)
         report.each("tasks", [(one.__name__, lambda one=one: one(library))
                               for one in (tasks.slurm, tasks.kubernetes, tasks.batch, tasks.parallel) if not absent.get(one.__name__)])
 
 
 def node(report, folder, full):
     """A node that dies."""
-    media = fixtures() * (3 if full else 1)
+    media = media_fixtures() * (3 if full else 1)
     with tempfile.TemporaryDirectory(prefix="slurm-", dir=folder) as work, tempfile.TemporaryDirectory(dir=folder) as place:
         library = tasks.Library(place, media + (corpus_files() if full else []), PARTS, has_bad=full)
         report.each("slurm", [("a node dies", lambda: runs.node_dies(work, library, PARTS, AGAIN))])

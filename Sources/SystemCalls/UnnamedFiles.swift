@@ -7,11 +7,11 @@ package import SystemPackage
 /// ``giveName(_:to:)`` gives it one. If it gets none, it disappears when it is closed, however the process ends.
 ///
 /// - Returns: `nil` where such files are not known to work as others do: on file systems other than the usual local ones,
-///   without `/proc`, and for files that everybody may write, since Linux before 6.0 forgets the umask for nameless files
+///   without `/proc`, and for files that everybody may write, since Linux before 6.0 forgets the umask for unnamed files
 ///   on file systems without access control lists.
-package func makeNamelessFile(in folder: FilePath) -> FileDescriptor? {
+package func makeUnnamedFile(in folder: FilePath) -> FileDescriptor? {
     let number = (folder.isEmpty ? "." : folder).withPlatformString { folder in
-        csc_has_nameless_files(folder) == 1 ? csc_open_nameless(folder, 0o666) : -1
+        csc_has_unnamed_files(folder) == 1 ? csc_open_unnamed(folder, 0o666) : -1
     }
     guard number >= 0 else { return nil }
     let file = FileDescriptor(rawValue: number)
@@ -24,7 +24,7 @@ package func makeNamelessFile(in folder: FilePath) -> FileDescriptor? {
     return file
 }
 
-/// Gives a nameless file a name that does not exist yet: linkat(2).
+/// Gives an unnamed file a name that does not exist yet: linkat(2).
 ///
 /// Throws `fileExists` if it does.
 package func giveName(_ path: FilePath, to file: FileDescriptor) throws(Errno) {
@@ -37,7 +37,7 @@ package func giveName(_ path: FilePath, to file: FileDescriptor) throws(Errno) {
 
 /// Tells programs that watch a folder that a file in it is complete, as closing it does: inotify(7), `IN_CLOSE_WRITE`.
 ///
-/// What is written to a file before it has a name is told of a name that no other program knows. A failure is ignored.
+/// Events of an unnamed file carry a number in place of its name, so nobody recognises them. A failure is ignored.
 package func announceComplete(_ path: FilePath) {
     let file = try? FileDescriptor.open(path, .writeOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
     try? file?.close()

@@ -9,22 +9,22 @@ import Testing
 
 /// Outputs that have no name until they are in place: on the disk, on a tmpfs, and on a file system that does not have such
 /// files.
-@Suite struct NamelessOutputTests {
+@Suite struct UnnamedOutputTests {
     /// A folder, and the list of a run with outputs in it.
     struct Place: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var parent: String?
-        var hasNameless = true
+        var hasUnnamed = true
 
         static let all = [
             Place(testDescription: "disk"), Place(testDescription: "tmpfs", parent: "/dev/shm"),
-            Place(testDescription: "hidden names", hasNameless: false),
+            Place(testDescription: "hidden names", hasUnnamed: false),
         ]
         /// Those of which nothing is seen before the commit.
-        static let nameless = all.filter(\.hasNameless)
+        static let unnamed = all.filter(\.hasUnnamed)
 
         func pending(maximumHeld: Int = 8) -> PendingOutputs {
-            PendingOutputs(usesNameless: hasNameless, maximumHeld: maximumHeld)
+            PendingOutputs(usesUnnamed: hasUnnamed, maximumHeld: maximumHeld)
         }
     }
 
@@ -37,7 +37,7 @@ import Testing
         return nil
     }
 
-    @Test(arguments: Place.nameless) func nothingIsSeenBeforeTheCommit(_ place: Place) throws {
+    @Test(arguments: Place.unnamed) func nothingIsSeenBeforeTheCommit(_ place: Place) throws {
         let scratch = try Scratch(in: place.parent)
         let pending = place.pending()
         let file = try outputs(pending).begin(scratch("a"))
@@ -115,7 +115,7 @@ import Testing
         #expect(try scratch.names() == ["e"] && pending.count == 0)
         // Only a file without a name does not stay in a folder that has another name.
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch("e").string)
-        #expect(left.isEmpty == place.hasNameless)
+        #expect(left.isEmpty == place.hasUnnamed)
     }
 
     @Test(arguments: Place.all) func aSignalEndsWhatIsPending(_ place: Place) throws {
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// Complete outputs wait without a name as long as there are few of them.
-    @Test(arguments: Place.nameless) func manyCompleteOutputsTakeFewDescriptors(_ place: Place) throws {
+    @Test(arguments: Place.unnamed) func manyCompleteOutputsTakeFewDescriptors(_ place: Place) throws {
         let scratch = try Scratch(in: place.parent)
         let pending = place.pending(maximumHeld: 3)
         let set = outputs(pending).setForAnotherJob(isWhole: true)
@@ -191,7 +191,7 @@ import Testing
     }
 
     /// The umask, the folder's set-group-ID bit and its default access control list apply to both kinds of files.
-    @Test(arguments: Place.nameless, [false, true]) func permissionsAreThoseOfAnyNewFile(
+    @Test(arguments: Place.unnamed, [false, true]) func permissionsAreThoseOfAnyNewFile(
         _ place: Place, hasList: Bool
     ) throws {
         let scratch = try Scratch(in: place.parent)
@@ -205,7 +205,7 @@ import Testing
             try #require(setAttribute("system.posix_acl_default", of: scratch.folder, to: list))
         }
         try outputs(place.pending()).begin(scratch("a")).commit()
-        try outputs(PendingOutputs(usesNameless: false)).begin(scratch("b")).commit()
+        try outputs(PendingOutputs(usesUnnamed: false)).begin(scratch("b")).commit()
         let (first, second) = (try Stat(scratch("a")), try Stat(scratch("b")))
         #expect(first.permissions == second.permissions)
         if hasList { #expect(first.permissions.rawValue & 0o777 == 0o640) }
@@ -228,10 +228,10 @@ import Testing
         #expect(told.contains("at-once\0") && told.contains("growing\0"))
     }
 
-    @Test func otherFileSystemsHaveNoNamelessFiles() {
-        #expect(makeNamelessFile(in: "/proc") == nil)
-        #expect(makeNamelessFile(in: "/sys") == nil)
-        #expect(makeNamelessFile(in: "/none") == nil)
+    @Test func otherFileSystemsHaveNoUnnamedFiles() {
+        #expect(makeUnnamedFile(in: "/proc") == nil)
+        #expect(makeUnnamedFile(in: "/sys") == nil)
+        #expect(makeUnnamedFile(in: "/none") == nil)
     }
 
     /// Sets an extended attribute of a file by setxattr(2), which the Glibc module lacks; returns false if that fails.
