@@ -250,6 +250,23 @@ import Testing
         #expect(try FFmpeg.probe(["-show_entries", "format=duration", "-of", "csv=p=0", file.path]) == ["5.000000"])
     }
 
+    /// libswscale reads no such samples. The thread that scales fails, and the one that encodes must not wait for it.
+    @Test func aPictureThatCannotBeConvertedFailsTheWriter() throws {
+        let file = try Written("v.mov")
+        let pool = try PixelBufferPool(
+            dimensions: Dimensions(width: 64, height: 48), pixelFormat: PixelFormat(rawValue: "nv20le"))
+        let picture = try Made.picture(90, from: pool)
+        let input = AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264))
+        #expect(throws: MediaError.self) {
+            try file.write(.mov, [input]) { _ in
+                for index in 0..<20 {
+                    let time = MediaTime(value: Int64(index), timescale: 25)
+                    try input.appendNow(SampleBuffer(picture: picture, presentationTime: time))
+                }
+            }
+        }
+    }
+
     @Test(arguments: [(VideoOutputSettings.Codec.h264, 52), (.mjpeg, Int.max), (.vp9, -1)])
     func aQualityOutsideTheCodecsIsRefused(codec: VideoOutputSettings.Codec, quality: Int) throws {
         let file = try Written("a.mkv")

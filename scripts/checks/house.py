@@ -19,7 +19,8 @@ from pathlib import Path
 from .tools import ROOT, expect, run
 
 LONGEST = 400
-TYPE = re.compile(r"^(?:(?:public|package|internal|final|fileprivate|private|indirect|@\w+(?:\([^)]*\))?)\s+)*"
+# Private types are known in their own file only.
+TYPE = re.compile(r"^(?:(?:public|package|internal|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
                   r"(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)", re.M)
 PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:internal\(set\)\s+|package\(set\)\s+|private\(set\)\s+)?"
                     r"(?:static\s+|final\s+|convenience\s+|mutating\s+|consuming\s+|indirect\s+|override\s+)*"
@@ -137,7 +138,8 @@ def circles(texts):
     for name, text in texts.items():
         folder = os.path.dirname(name)
         bare = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//.*", "", text))
-        for kind in set(re.findall(r"\b[A-Z]\w*", bare)):
+        own = re.findall(r"\b(?:struct|class|enum|protocol|typealias|actor)\s+([A-Z]\w*)", bare)
+        for kind in set(re.findall(r"\b[A-Z]\w*", bare)) - set(own):
             home = homes.get(kind)
             if home and home != folder and home.split("/")[0] == folder.split("/")[0]:
                 uses[folder][home].add(kind)

@@ -8,7 +8,9 @@ final class InputSession: Sendable {
     private let lane: Int
     private let pipeline: any EncodingPipeline
     /// The encoding thread; `nil` for stored samples, which are written on the appending thread.
-    private let worker: EncodingWorker?
+    private let encoder: EncodingWorker?
+    /// The thread that scales and converts video frames for the encoder, so that neither waits for the other.
+    private let scaler: EncodingWorker?
     /// Serialises access to the pipeline for threads that append stored samples.
     private let turn = Mutex(false)
     private let checks: Mutex<SampleChecks>
@@ -22,17 +24,34 @@ final class InputSession: Sendable {
         self.lane = lane
         self.pipeline = pipeline
         self.checks = Mutex(checks)
+        let video = pipeline as? VideoEncodingPipeline
+        encoder = encodes ? EncodingWorker(capacity: video?.framesReady ?? (isRealTime ? 32 : 4)) : nil
         // Video frames are large, and the appending thread already holds the next one.
-        let usual = pipeline is VideoEncodingPipeline ? 1 : 4
-        worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
-        try worker?.start(
-            prepare: { (buffer) throws(MediaError) in try pipeline.prepared(buffer) },
+        scaler = encodes && video != nil ? EncodingWorker(capacity: isRealTime ? 32 : 1) : nil
+        let fail: @Sendable (MediaError) -> Void = { error in _ = core.fail(error) }
+        try encoder?.start(
             encode: { [sink] (buffer) throws(MediaError) in try pipeline.append(buffer, to: sink) },
             finish: { [sink] () throws(MediaError) in
                 try pipeline.finish(to: sink)
                 try core.finish(lane: lane, presented: pipeline.shown)
-            }, fail: { error in _ = core.fail(error) })
+            }, fail: fail)
+        do throws(MediaError) {
+            try scaler?.start(
+                encode: { [encoder] (buffer) throws(MediaError) in
+                    _ = encoder?.append(try pipeline.prepared(buffer))
+                }, finish: { [encoder] in encoder?.finish() },
+                fail: { [encoder] error in
+                    fail(error)
+                    encoder?.stop()
+                })
+        } catch {
+            encoder?.stop()
+            throw error
+        }
     }
+
+    /// The thread to which samples are appended; `nil` for stored samples.
+    private var worker: EncodingWorker? { scaler ?? encoder }
 
     private var sink: TrackSink { TrackSink(core: core, lane: lane) }
 
@@ -117,9 +136,15 @@ final class InputSession: Sendable {
         worker.finish()
     }
 
-    func waitUntilDone() { worker?.waitUntilDone() }
+    func waitUntilDone() {
+        scaler?.waitUntilDone()
+        encoder?.waitUntilDone()
+    }
 
-    func stop() { worker?.stop() }
+    func stop() {
+        scaler?.stop()
+        encoder?.stop()
+    }
 }
 
 /// Checks the samples that are appended to an input: their kind, coding and order.

@@ -3,7 +3,7 @@ import MediaBase
 
 /// Turns video frames into packets: scales, converts and encodes them, each at its exact time.
 ///
-/// Its ``InputSession`` lets one thread at a time use it.
+/// Its ``InputSession`` scales on one thread and does the rest on another.
 final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: VideoOutputSettings
     /// The session; from the first frame on, its start lies on the track's own grid.
@@ -38,6 +38,14 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         self.session = session
         self.timescale = timescale
         self.frameRate = frameRate
+    }
+
+    /// The number of scaled frames that wait for the encoder: four, or fewer of more than two million pixels.
+    ///
+    /// x264's look-ahead takes several frames at once; meanwhile the decoder and the scaler go on.
+    var framesReady: Int {
+        guard let size = settings.dimensions else { return 1 }
+        return min(4, max(1, 8_000_000 / max(1, size.width * size.height)))
     }
 
     /// Returns the frame in the size and pixel format that are encoded.

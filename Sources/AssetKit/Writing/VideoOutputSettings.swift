@@ -90,8 +90,10 @@ public struct VideoOutputSettings: Sendable, Hashable {
     public var hdr: HDRInfo?
     /// The frames per second, for rate control and timecode; `nil` to derive it from the first frame's duration.
     public var expectedFrameRate: Rational?
-    /// The number of codec threads; it is fixed because the output of x264 depends on it.
-    public var threads = 4
+    /// The number of codec threads; `nil` for six for H.264 and four otherwise.
+    ///
+    /// It does not depend on the machine, because the bytes that x264 makes depend on it.
+    public var threads: Int?
     /// Further options of the encoder by libavcodec's names; an unknown option is an error.
     ///
     /// An option given here replaces the one that is otherwise set. With `x264-params` that lack `sync-lookahead=0`, the same
@@ -220,7 +222,7 @@ extension VideoOutputSettings {
             color: color, fieldOrder: fieldOrder ?? source.fieldOrder)
         configuration.frameRate = expectedFrameRate ?? frameRate
         configuration.bitRate = bitRate.map(Int64.init)
-        configuration.threads = threads
+        configuration.threads = threads ?? (codec == .h264 ? 6 : 4)
         configuration.usesGlobalHeader = usesGlobalHeader
         // The codec tag under which QuickTime and related players accept HEVC.
         if codec == .hevc, fileType.isISO { configuration.codecTag = "hvc1" }
@@ -321,7 +323,7 @@ extension VideoOutputSettings {
         if let interval = maximumKeyFrameInterval, interval < 1 {
             throw MediaError(.invalidArgument, "\(interval) frames between sync samples make no sense")
         }
-        guard (0...64).contains(threads) else {
+        if let threads, !(0...64).contains(threads) {
             throw MediaError(.invalidArgument, "\(threads) encoder threads are outside 0 to 64")
         }
     }
