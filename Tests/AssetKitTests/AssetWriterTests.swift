@@ -250,7 +250,7 @@ import Testing
         #expect(try FFmpeg.probe(["-show_entries", "format=duration", "-of", "csv=p=0", file.path]) == ["5.000000"])
     }
 
-    /// libswscale reads no such samples. The thread that scales fails, and the one that encodes must not wait for it.
+    // libswscale reads no such samples. The thread that scales fails, and the one that encodes must not wait for it.
     @Test func aPictureThatCannotBeConvertedFailsTheWriter() throws {
         let file = try Written("v.mov")
         let pool = try PixelBufferPool(
