@@ -2,7 +2,7 @@ import MediaBase
 import SystemCalls
 import Threading
 
-/// Encodes the samples of one input on a thread and queues a few samples for it.
+/// Scales or encodes the samples of one input on a thread, and queues a few samples for it.
 ///
 /// Waiting for room never depends on another input, so no order of appending can block for ever.
 final class EncodingWorker: Sendable {
@@ -43,7 +43,7 @@ final class EncodingWorker: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - encode: Called with each buffer in order, which is released afterwards. If it throws, encoding ends.
+    ///   - encode: Called with each buffer in order, which is released afterwards. If it throws, the thread ends.
     ///   - finish: Called once after the last buffer.
     ///   - fail: Called with the error that was thrown.
     func start(
