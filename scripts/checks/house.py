@@ -138,6 +138,7 @@ def circles(texts):
     for name, text in texts.items():
         folder = os.path.dirname(name)
         bare = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//.*", "", text))
+        # A name that the file gives to a type of its own means that one.
         own = re.findall(r"\b(?:struct|class|enum|protocol|typealias|actor)\s+([A-Z]\w*)", bare)
         for kind in set(re.findall(r"\b[A-Z]\w*", bare)) - set(own):
             home = homes.get(kind)

@@ -40,7 +40,8 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         self.frameRate = frameRate
     }
 
-    /// The number of scaled frames that wait for the encoder: four, or fewer of more than two million pixels.
+    /// The number of scaled frames that wait for the encoder: four, or fewer of more than two million pixels, or one
+    /// if the settings have no size.
     ///
     /// x264's look-ahead takes several frames at once; meanwhile the decoder and the scaler go on.
     var framesReady: Int {

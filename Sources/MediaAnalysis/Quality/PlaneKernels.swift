@@ -198,7 +198,7 @@ extension PlaneKernels {
         for first in 0..<min(rowStep, shape.rows) {
             for row in stride(from: first, to: shape.rows, by: rowStep) {
                 let (one, two) = (plane.extracting(shape.row(row)), other.extracting(otherShape.row(row)))
-                // A 32-bit sum can hold a row of 2^16 samples of 16 bits.
+                // The 32-bit sum of a row can hold 2^16 samples of 16 bits.
                 total &+= sum(one, two, min(one.count, two.count, 1 << 16))
                 if total > limit { return total }
             }
@@ -206,6 +206,7 @@ extension PlaneKernels {
         return total
     }
 
+    /// The distance between rows that are compared one after the other.
     private static let rowStep = 16
 
     @inline(__always)
