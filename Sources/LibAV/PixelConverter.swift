@@ -195,6 +195,11 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             return try frame.shared()
         }
         try size.checkLimit()
+        if scalesByArea, format == AV_PIX_FMT_GRAY8, isFullRange == becomesFullRange,
+            let reduced = try frame.reducedLuma(to: size)
+        {
+            return reduced
+        }
         // Without a tag, the result's location is the one that its format implies.
         let isSaid = frame.pointer.pointee.chroma_location != AVCHROMA_LOC_UNSPECIFIED
         let target = isSaid ? color.chromaLocation : format.impliesFullRange ? "center" : "left"
@@ -205,19 +210,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
                 chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift, field),
                 targetChroma: Self.chromaPlace(target, in: format, field), becomesFullRange: becomesFullRange),
             size: size)
-        let result = try Frame.picture(format: format, dimensions: size)
-        try AVStatus.check(
-            av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
-        let sources = UnsafeMutableRawPointer(frame.pointer.pointee.extended_data)
-            .assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
-        let targets = result.pointer.pointee.extended_data
-        let rows = frame.withLinesizes { strides in
-            result.withLinesizes { targetStrides in
-                shim_scaler_scale(
-                    context, sources, strides, 0, frame.pointer.pointee.height, targets, targetStrides)
-            }
-        }
-        try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
+        let result = try scaled(frame, to: size)
         guard !keepsCoding else { return result }
         // The tags must describe the converted pixels.
         if format.isRGB {
@@ -232,6 +225,24 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         {
             result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
+        return result
+    }
+
+    /// Returns a frame as the configured context converts it.
+    private func scaled(_ frame: borrowing Frame, to size: Dimensions) throws(MediaError) -> Frame {
+        let result = try Frame.picture(format: format, dimensions: size)
+        try AVStatus.check(
+            av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
+        let sources = UnsafeMutableRawPointer(frame.pointer.pointee.extended_data)
+            .assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+        let targets = result.pointer.pointee.extended_data
+        let rows = frame.withLinesizes { strides in
+            result.withLinesizes { targetStrides in
+                shim_scaler_scale(
+                    context, sources, strides, 0, frame.pointer.pointee.height, targets, targetStrides)
+            }
+        }
+        try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
         return result
     }
 

@@ -17,6 +17,42 @@ import Testing
         return try #require(bytes)
     }
 
+    /// A reduction by area gives the means of the pixels, and what ffmpeg's gives; by 2.4 in the last size.
+    @Test(arguments: ["yuv420p", "nv12", "yuvj422p", "gray"], [8, 24, 32, 40])
+    func areasBecomeTheirMeans(format: String, height: Int) throws {
+        let size = Dimensions(width: 2 * height, height: height)
+        let folder = try TemporaryFolder()
+        let path = folder.path("noise.nut")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=192x96:r=5:d=1,noise=alls=60:allf=t", "-pix_fmt", format, "-c:v",
+            "rawvideo", path,
+        ])
+        // Otherwise ffmpeg stretches the range of some.
+        let ranges = "in_range=full:out_range=full"
+        let wanted = try FFmpeg.run([
+            "-i", path, "-vf",
+            "extractplanes=y,scale=\(size.width):\(size.height):flags=area+accurate_rnd:\(ranges)", "-f", "rawvideo",
+            "-pix_fmt", "gray", "-",
+        ])
+        var converter = try PixelConverter(to: .gray, dimensions: size)
+        converter.scalesByArea = true
+        var made: [UInt8] = []
+        try Media.frames(InputFile(opening: .path(FilePath(path)))) { frame in
+            let result = try converter.convert(frame)
+            #expect(result.dimensions == size && result.pts == frame.pts)
+            made += result.packedPlane(0)
+            guard case (let factor, 0) = 96.quotientAndRemainder(dividingBy: height) else { return }
+            let luma = frame.packedPlane(0)
+            let means = (0..<size.width * size.height).map { pixel in
+                let first = pixel / size.width * factor * 192 + pixel % size.width * factor
+                let sum = (0..<factor * factor).reduce(0) { $0 + Int(luma[first + $1 / factor * 192 + $1 % factor]) }
+                return UInt8((sum + factor * factor / 2) / (factor * factor))
+            }
+            #expect(worst(result.packedPlane(0), means) == 0)
+        }
+        #expect(worst(made, wanted) <= 1)
+    }
+
     /// A field of these would end between two rows of chroma.
     @Test func fieldsWithAQuarterOfTheRowsOfChromaAreConvertedAsOne() throws {
         let folder = try TemporaryFolder()
