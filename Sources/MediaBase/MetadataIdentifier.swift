@@ -62,6 +62,20 @@ public struct MetadataIdentifier: Sendable, Hashable {
 
     /// Creates an identifier from its parts.
     init(_ keySpace: MetadataKeySpace, _ key: String) { self.init(keySpace: keySpace, key: key) }
+
+    // A type with a raw value is otherwise compared by it, which is made anew each time. Keys are equal by their bytes, as
+    // they are in files, not by what they look like.
+
+    /// Returns true if key space and key are the same.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.keySpace == other.keySpace && one.key.utf8.elementsEqual(other.key.utf8)
+    }
+
+    /// Hashes key space and key.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(keySpace)
+        for byte in key.utf8 { hasher.combine(byte) }
+    }
 }
 
 // MARK: - Text

@@ -33,6 +33,16 @@ struct MetadataItemTests {
         }
     }
 
+    @Test func identifiersAreEqualByTheirBytes() {
+        let composed = MetadataIdentifier(keySpace: .matroska, key: "Gr\u{F6}sse")
+        let decomposed = MetadataIdentifier(keySpace: .matroska, key: "Gro\u{308}sse")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+        #expect(composed != MetadataIdentifier(keySpace: .riff, key: composed.key))
+        #expect(MetadataIdentifier(rawValue: decomposed.rawValue) == decomposed)
+        #expect(MetadataIdentifier(rawValue: decomposed.rawValue)?.hashValue == decomposed.hashValue)
+    }
+
     @Test(arguments: [
         (MetadataKeySpace.iTunes, "title", "itsk/%A9nam"), (.iTunes, "©nam", "itsk/%A9nam"),
         (.iTunes, "trkn", "itsk/trkn"),
