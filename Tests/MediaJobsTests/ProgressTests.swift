@@ -80,7 +80,33 @@ import Testing
         #expect(recorder.lines.withLock { $0.last } == "a.mov  [########################]  100 %  0:00 left")
     }
 
+    @Test func linesOfJSON() {
+        let recorder = Recorder()
+        var output = recorder.output(isTerminal: false)
+        output.isJSON = true
+        let progress = Progress(label: "4 files", parts: 4, output: output)
+        progress.update(fraction: 0.5)
+        recorder.time.withLock { $0 = .milliseconds(100_250) }
+        progress.finishPart(1, isFailed: true, seconds: 5400)
+        progress.finishPart(0, isFailed: false, seconds: 0)
+        progress.finish()
+        progress.finish()
+        func line(_ fraction: String, _ times: String, done: Int, failed: Int, media: String) -> String {
+            #"{"progress":{"fraction":\#(fraction),"elapsedSeconds":\#(times),"files":4,"filesDone":\#(done),"#
+                + #""filesFailed":\#(failed),"mediaSeconds":\#(media)}}"#
+        }
+        // A quarter of a half before the first second; then half a file and one of four, with as much again to go.
+        let lines = recorder.lines.withLock { $0 }
+        #expect(
+            lines == [
+                line("0.125", "0.0", done: 0, failed: 0, media: "0.0"),
+                line("0.375", #"100.25,"secondsLeft":167.08333333333334"#, done: 1, failed: 1, media: "5400.0"),
+                line("0.5", #"100.25,"secondsLeft":100.25"#, done: 2, failed: 1, media: "5400.0"),
+            ])
+    }
+
     @Test func quietAndNeverShowNothing() {
+        #expect(Progress(label: "", mode: .json, isQuiet: false).isShown)
         #expect(!Progress(label: "", mode: .never, isQuiet: false).isShown)
         #expect(!Progress(label: "", mode: .always, isQuiet: true).isShown)
     }

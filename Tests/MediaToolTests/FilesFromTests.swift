@@ -107,4 +107,27 @@ import Testing
         #expect(result.status == 2)
         #expect(result.error.contains("6 files, 1 done  ["))
     }
+
+    @Test func progressForPrograms() throws {
+        let folder = try Self.folder(["0.wav", "1.wav"])
+        try folder.write("broken.wav", "RIFF".utf8)
+        let result = try Self.run(
+            ["waveform", "-o", "{stem}.dat", "--progress", "json", "--files-from", "-"],
+            input: "broken.wav\n0.wav\n1.wav", folder: folder)
+        #expect(result.status == 2)
+        let lines = result.errorLines.filter { $0.hasPrefix(#"{"progress":"#) }
+        #expect(lines.count == result.errorLines.count - 1)
+        struct Line: Decodable {
+            struct Progress: Decodable {
+                let fraction, elapsedSeconds: Double
+                let files, filesDone, filesFailed: Int
+                let mediaSeconds: Double
+            }
+            let progress: Progress
+        }
+        let reports = try lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)).progress }
+        let last = try #require(reports.last)
+        #expect(reports.count >= 2 && last.fraction == 1 && last.mediaSeconds > 0)
+        #expect(last.files == 3 && last.filesDone == 3 && last.filesFailed == 1)
+    }
 }

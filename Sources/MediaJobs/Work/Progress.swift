@@ -11,8 +11,8 @@ internal import Threading
 /// ```
 ///
 /// On a terminal, the bar is one line that is redrawn at most ten times a second and removed at the end. Elsewhere,
-/// with `always`, a line is written at most once a second. Safe to use from any thread. A call that draws nothing costs
-/// only a lock.
+/// with `always`, a line is written at most once a second; with `json`, a line of JSON (``ProgressReport``), and one at the
+/// end. Safe to use from any thread. A call that draws nothing costs only a lock.
 package final class Progress: Sendable {
     /// The conditions for showing progress.
     package enum Mode: String, Sendable, CaseIterable {
@@ -22,6 +22,8 @@ package final class Progress: Sendable {
         case always
         /// Never.
         case never
+        /// As lines of JSON, whatever standard error is.
+        case json
     }
 
     private struct State: Sendable {
@@ -43,17 +45,19 @@ package final class Progress: Sendable {
         var columns: @Sendable () -> Int
         var elapsed: @Sendable () -> Duration
         var write: @Sendable (String) -> Void
+        /// Indicates whether lines are JSON.
+        var isJSON = false
 
         /// Returns an output to standard error; `nil` if the mode does not allow it.
         static func standardError(mode: Mode) -> Output? {
-            let isTerminal = SystemCalls.isTerminal(.standardError)
-            guard mode == .always || (mode == .auto && isTerminal) else { return nil }
+            let isTerminal = mode != .json && SystemCalls.isTerminal(.standardError)
+            guard mode == .always || mode == .json || (mode == .auto && isTerminal) else { return nil }
             let start = ContinuousClock.now
             return Output(
                 isTerminal: isTerminal,
                 columns: { terminalColumns(.standardError) ?? 80 },
                 elapsed: { ContinuousClock.now - start },
-                write: { StatusLine.show($0, isTerminal: isTerminal) })
+                write: { StatusLine.show($0, isTerminal: isTerminal) }, isJSON: mode == .json)
         }
     }
 
@@ -120,6 +124,13 @@ package final class Progress: Sendable {
     private func draw(_ state: State, _ elapsed: Duration, _ speed: String, _ output: Output) {
         let parts = state.fractions.count
         let whole = state.fractions.reduce(0, +) / Double(parts)
+        if output.isJSON {
+            let report = ProgressReport(
+                fraction: whole, elapsedSeconds: elapsed.seconds,
+                secondsLeft: Self.secondsLeft(fraction: whole, elapsed: elapsed), files: parts,
+                filesDone: state.over.count, filesFailed: state.over.failed, mediaSeconds: state.over.seconds)
+            return output.write(report.jsonLine)
+        }
         let columns = output.columns() - 1
         guard parts > 1, state.over.count > 0 else {
             let line = Self.line(label: label, fraction: whole, speed: speed, elapsed: elapsed, columns: columns)
@@ -150,13 +161,15 @@ package final class Progress: Sendable {
         }
     }
 
-    /// Removes the bar; later updates draw nothing.
+    /// Removes the bar, or writes the last line of JSON; later updates draw nothing.
     package func finish() {
         guard let output else { return }
         state.withLock { state in
             guard !state.isFinished else { return }
             state.isFinished = true
-            if state.lastDrawn != nil, output.isTerminal, state.forward == nil { output.write("") }
+            guard state.lastDrawn != nil, state.forward == nil else { return }
+            if output.isJSON { draw(state, output.elapsed(), "", output) }
+            if output.isTerminal { output.write("") }
         }
     }
 
@@ -178,14 +191,24 @@ package final class Progress: Sendable {
 
     /// Returns the estimated remaining time as `M:SS` or `H:MM:SS`, based on the average speed so far.
     private static func timeLeft(fraction: Double, elapsed: Duration) -> String? {
-        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-        let left = seconds * (1 - fraction) / fraction
-        guard seconds >= 1, left.isFinite, left < 360_000 else { return nil }
+        guard let left = secondsLeft(fraction: fraction, elapsed: elapsed), left < 360_000 else { return nil }
         let whole = Int(left.rounded(.up))
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let end = two(whole % 60)
         return whole >= 3600 ? "\(whole / 3600):\(two(whole / 60 % 60)):\(end)" : "\(whole / 60):\(end)"
     }
+}
+
+extension Progress {
+    /// Returns the estimated remaining seconds; `nil` in the first second, and if nothing is done.
+    fileprivate static func secondsLeft(fraction: Double, elapsed: Duration) -> Double? {
+        let left = elapsed.seconds * (1 - fraction) / fraction
+        return elapsed.seconds >= 1 && left.isFinite ? left : nil
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
 /// The progress of a job that writes media.

@@ -72,7 +72,7 @@ struct RunOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print neither progress nor warnings.")
     var quiet = false
 
-    @Option(help: "When to show progress on standard error.")
+    @Option(help: "When to show progress on standard error; json: as lines of JSON.")
     var progress = Progress.Mode.auto
 
     @Flag(help: "Replace outputs that exist. An input is never replaced.")
