@@ -19,7 +19,7 @@ package struct IngestJob: Sendable {
         package let path: FilePath
         /// True if it is standard input.
         package let isStandardInput: Bool
-        /// The identity of the file; the size is that of the asset if it is not known yet.
+        /// The identity of the file; the size is that of the asset if it is not known yet, and so is the entity tag.
         package let identity: IngestIdentity
 
         /// Creates an input without opening anything.
@@ -82,6 +82,7 @@ package struct IngestJob: Sendable {
         let tracks = try input.asset.loadNow(.tracks)
         var identity = input.identity
         identity.sizeBytes = try identity.sizeBytes ?? input.asset.loadNow(.container).sizeBytes
+        identity.entityTag = input.asset.entityTag
         if !settings.resumes, !settings.replaces, IngestState.exists(in: folder) {
             throw MediaError(
                 .alreadyExists,

@@ -13,6 +13,8 @@ package struct IngestIdentity: Encodable, Sendable, Hashable {
     package var sizeBytes: Int64?
     /// The time of the last change, in UTC, with nanoseconds; `nil` for what is no local file.
     package var modified: String?
+    /// The entity tag that the server sent; `nil` for what has none.
+    package var entityTag: String?
 
     /// Creates an identity.
     package init(path: String, sizeBytes: Int64?, modified: String?) {
@@ -58,7 +60,8 @@ struct IngestState: Encodable, Sendable {
         guard let bytes = try? Self.bytes(of: folder.appending(Self.fileName)),
             let state = try? JSONReader.parse(bytes), state["schemaVersion"]?.integer == schemaVersion,
             let known = state["input"], known["path"]?.string == input.path,
-            known["sizeBytes"]?.integer == input.sizeBytes.map(Int.init), known["modified"]?.string == input.modified
+            known["sizeBytes"]?.integer == input.sizeBytes.map(Int.init), known["modified"]?.string == input.modified,
+            known["entityTag"]?.string == input.entityTag
         else { return }
         for part in state["parts"]?.elements ?? [] {
             guard let key = part["key"]?.string, let record = part["record"].flatMap(IngestRecord.init) else {

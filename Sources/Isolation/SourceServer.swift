@@ -102,7 +102,7 @@ enum SourceCall {
 /// The answer to a ``SourceCall``.
 enum SourceAnswer: Sendable {
     /// The source is open.
-    case size(UInt64?)
+    case open(size: UInt64?, entityTag: String?)
     /// The bytes.
     case bytes([UInt8])
     /// It failed.
@@ -116,9 +116,10 @@ enum SourceAnswer: Sendable {
         var writer = MessageWriter()
         writer.write(number)
         switch self {
-        case .size(let size):
+        case .open(let size, let entityTag):
             writer.write(0)
             writer.write(size) { $0.write(Int(truncatingIfNeeded: $1)) }
+            writer.write(entityTag) { $0.write($1) }
         case .bytes(let bytes):
             writer.write(1)
             writer.write(bytes)
@@ -134,7 +135,10 @@ enum SourceAnswer: Sendable {
         var reader = MessageReader(message)
         number = try reader.number()
         switch try reader.number() {
-        case 0: self = .size(try reader.optionalNumber().map { UInt64(bitPattern: Int64($0)) })
+        case 0:
+            let size = try reader.optionalNumber().map { UInt64(bitPattern: Int64($0)) }
+            let entityTag = try reader.optional { reader throws(MessageReader.Invalid) in try reader.text() }
+            self = .open(size: size, entityTag: entityTag)
         case 1: self = .bytes(try reader.bytes())
         case 2: self = .error(try reader.error())
         default: throw MessageReader.Invalid()
@@ -182,7 +186,7 @@ private final class SourceService: Sendable {
             switch call {
             case .open:
                 try source.open()
-                answer = .size(source.size)
+                answer = .open(size: source.size, entityTag: source.entityTag)
             case .read(let offset, let count):
                 answer = .bytes(Array(try source.read(at: offset, count: count).prefix(count)))
             }

@@ -12,6 +12,7 @@ package final class SupervisedSource: ByteSource {
 
     private struct State: Sendable {
         var size: UInt64?
+        var entityTag: String?
         /// The number of the last call.
         var last = 0
         var answers: [Int: Result<SourceAnswer, MediaError>] = [:]
@@ -28,10 +29,13 @@ package final class SupervisedSource: ByteSource {
     /// The size, after ``open()``.
     package var size: UInt64? { state.read { $0.size } }
 
+    /// The entity tag, after ``open()``.
+    package var entityTag: String? { state.read { $0.entityTag } }
+
     /// Opens the source.
     package func open() throws(MediaError) {
-        guard case .size(let size) = try answer(to: .open) else { throw Self.nonsense }
-        state.update { $0.size = size }
+        guard case .open(let size, let entityTag) = try answer(to: .open) else { throw Self.nonsense }
+        state.update { ($0.size, $0.entityTag) = (size, entityTag) }
     }
 
     /// Reads bytes; fewer at the end.

@@ -26,6 +26,11 @@ public protocol ByteSource: Sendable {
     /// The number of bytes; `nil` if it is unknown, and the bytes are then read once, in order, as those of a pipe.
     var size: UInt64? { get }
 
+    /// The entity tag, which another version of the bytes does not have (RFC 9110, 8.8.3); `nil` if there is none.
+    ///
+    /// It is asked for after ``open()``. `ingest --resume` makes all again if it is another. The default is `nil`.
+    var entityTag: String? { get }
+
     /// Reads bytes starting at `offset`.
     ///
     /// - Parameters:
@@ -40,6 +45,9 @@ public protocol ByteSource: Sendable {
 extension ByteSource {
     /// Does nothing.
     public func open() throws(MediaError) {}
+
+    /// No tag.
+    public var entityTag: String? { nil }
 }
 
 /// A byte source backed by an array.

@@ -82,6 +82,9 @@ package final class RemoteFile: ByteSource {
     /// The size in bytes, after ``open()``; `nil` if the server sends only the whole file and does not tell.
     package var size: UInt64? { state.withLock { $0.size } }
 
+    /// The entity tag, after ``open()``; `nil` if the server sends none.
+    package var entityTag: String? { state.withLock { $0.version.tag } }
+
     /// Requests the first bytes, once, and learns the size; a failure is kept.
     package func open() throws(MediaError) {
         try opening.withLock { result throws(MediaError) in

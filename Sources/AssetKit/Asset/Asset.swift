@@ -308,6 +308,12 @@ extension Asset {
         return try? file.bytes(at: position, count: count)
     }
 
+    /// The entity tag of the source, once its contents are loaded; `nil` if it has none.
+    package var entityTag: String? {
+        guard case .bytes(let bytes) = backing.input else { return nil }
+        return bytes.source.entityTag
+    }
+
     /// True if the source was a pipe, whose contents are in a temporary file.
     var isSpooled: Bool { state.withLock { $0.spool } != nil }
 
