@@ -220,20 +220,29 @@ def says_what_fails(file):
 
 
 def films(folder):
-    """Three films of ten minutes."""
-    film, prores, phone = f"{folder}/film.mp4", f"{folder}/prores.mov", f"{folder}/phone.mov"
-    source = "testsrc2=s=1920x1080:r=25,format=yuv420p"
-    run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000,aformat=cl=stereo",
-         "-t", "600", "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "8M", "-g", "50", "-c:a", "aac", "-b:a", "160k", film])
-    run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=960x540:r=25,format=yuv422p10",
-         *[word for number in range(4) for word in ("-f", "lavfi", "-i", f"sine={300 + 100 * number}:r=48000")],
-         "-map", "0", "-map", "1", "-map", "2", "-map", "3", "-map", "4", "-t", "600", "-c:v", "prores_ks", "-profile:v", "0",
-         "-c:a", "pcm_s24le", "-timecode", "10:00:00:00", prores])
-    run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i",
-         "testsrc2=s=1080x1920:r=30,setpts='PTS+0.004*random(0)/TB',format=yuv420p10", "-f", "lavfi", "-i", "sine=440:r=44100",
-         "-t", "600", "-fps_mode", "vfr", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
-         "log-level=error:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc", "-tag:v", "hvc1", "-c:a", "aac", phone])
-    return film, prores, phone
+    """Three films of ten minutes, each a minute ten times."""
+    sounds = [word for number in range(4) for word in ("-f", "lavfi", "-i", f"sine={300 + 100 * number}:r=48000")]
+    return (
+        ten_minutes(f"{folder}/film.mp4", "-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=25,format=yuv420p",
+                    "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000,aformat=cl=stereo",
+                    "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "8M", "-g", "50", "-c:a", "aac", "-b:a", "160k"),
+        ten_minutes(f"{folder}/prores.mov", "-f", "lavfi", "-i", "testsrc2=s=960x540:r=25,format=yuv422p10", *sounds,
+                    *[word for number in range(5) for word in ("-map", str(number))],
+                    "-c:v", "prores_ks", "-profile:v", "0", "-c:a", "pcm_s24le", last=("-timecode", "10:00:00:00")),
+        ten_minutes(f"{folder}/phone.mov", "-f", "lavfi", "-i",
+                    "testsrc2=s=1080x1920:r=30,setpts='PTS+0.004*random(0)/TB',format=yuv420p10",
+                    "-f", "lavfi", "-i", "sine=440:r=44100", "-fps_mode", "vfr", "-c:v", "libx265", "-preset", "ultrafast",
+                    "-x265-params", "log-level=error:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc",
+                    "-tag:v", "hvc1", "-c:a", "aac"))
+
+
+def ten_minutes(path, *words, last=()):
+    """Encodes a minute and copies it ten times into one file."""
+    minute = f"{os.path.dirname(path)}/minute{Path(path).suffix}"
+    run(["ffmpeg", "-v", "error", "-y", *words, "-t", "60", minute])
+    run(["ffmpeg", "-v", "error", "-stream_loop", "9", "-i", minute, "-map", "0:v", "-map", "0:a", "-c", "copy", *last, path])
+    os.remove(minute)
+    return path
 
 
 def main():
