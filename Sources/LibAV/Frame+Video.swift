@@ -1,7 +1,7 @@
 import CFFmpeg
 package import MediaBase
 
-// A video frame: the colours and fields that it states, its samples as numbers, and frames derived from it.
+// A video frame: how it is made, the colours and fields that it states, its samples as numbers, and frames derived from it.
 
 extension Frame {
     /// The frame's stated colours, completed by those that its pixel format implies and then by players' assumptions.
@@ -331,5 +331,56 @@ package final class FramePool: @unchecked Sendable {
         try AVStatus.check(status, "av_image_fill_arrays", doing: "hold a picture")
         frame.fillPlanes(fill)
         return frame.tagged(sampleAspectRatio: sampleAspectRatio, color: color)
+    }
+}
+
+extension Frame {
+    /// Creates a video frame with its own memory and uninitialised pixels.
+    static func picture(format: AVPixelFormat, dimensions: Dimensions) throws(MediaError) -> Frame {
+        try dimensions.checkLimit()
+        let frame = try Frame()
+        frame.pointer.pointee.format = format.rawValue
+        frame.pointer.pointee.width = Int32(dimensions.width)
+        frame.pointer.pointee.height = Int32(dimensions.height)
+        try AVStatus.check(av_frame_get_buffer(frame.pointer, 0), "av_frame_get_buffer", doing: "hold a picture")
+        return frame
+    }
+
+    /// Creates a black, opaque frame (`av_image_fill_black`).
+    ///
+    /// Formats that libavutil cannot fill, such as indexed colours, are replaced by RGBA.
+    /// - Parameters:
+    ///   - format: The pixel format.
+    ///   - dimensions: The size in pixels.
+    ///   - sampleAspectRatio: The width of a pixel divided by its height; `nil` if unknown.
+    ///   - color: The colour tags, which also decide on the value of black.
+    package static func black(
+        _ format: PixelFormat, dimensions: Dimensions, sampleAspectRatio: Rational? = nil,
+        color: ColorInfo = ColorInfo()
+    ) throws(MediaError) -> Frame {
+        let native = format.native ?? AV_PIX_FMT_RGBA
+        let frame = try picture(format: native, dimensions: dimensions).tagged(
+            sampleAspectRatio: sampleAspectRatio, color: color)
+        let range = frame.assumedColor.range == "pc" ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        let strides = (0..<4).map { frame.linesize($0) }
+        let status = av_image_fill_black(
+            frame.pointer.pointee.extended_data, strides, native, range, Int32(dimensions.width),
+            Int32(dimensions.height))
+        if status < 0, native != AV_PIX_FMT_RGBA {
+            return try black(.rgba, dimensions: dimensions, sampleAspectRatio: sampleAspectRatio)
+        }
+        try AVStatus.check(status, "av_image_fill_black", doing: "make a black picture")
+        return frame
+    }
+}
+
+extension Dimensions {
+    /// Throws unless a frame of this size may be created.
+    func checkLimit() throws(MediaError) {
+        guard width > 0, height > 0, case let (pixels, overflow) = width.multipliedReportingOverflow(by: height),
+            !overflow, pixels <= Limits.pixels
+        else {
+            throw MediaError(.limitExceeded, "a picture of \(self) is outside the limit of \(Limits.pixels) pixels")
+        }
     }
 }

@@ -63,8 +63,8 @@ public struct MetadataIdentifier: Sendable, Hashable {
     /// Creates an identifier from its parts.
     init(_ keySpace: MetadataKeySpace, _ key: String) { self.init(keySpace: keySpace, key: key) }
 
-    // A type with a raw value is otherwise compared by it, which is made anew each time. Keys are equal by their bytes, as
-    // they are in files, not by what they look like.
+    // Swift would compare the raw values, and build both texts each time. Keys are compared by their bytes, as files store
+    // them: two spellings of "é" are two keys.
 
     /// Returns true if key space and key are the same.
     public static func == (one: Self, other: Self) -> Bool {
