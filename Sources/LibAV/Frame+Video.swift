@@ -1,7 +1,7 @@
 import CFFmpeg
 package import MediaBase
 
-// A video frame: how it is made, the colours and fields that it states, its samples as numbers, and frames derived from it.
+// A video frame: how it is made, its colours and fields, its samples as numbers, and frames derived from it.
 
 extension Frame {
     /// The frame's stated colours, completed by those that its pixel format implies and then by players' assumptions.

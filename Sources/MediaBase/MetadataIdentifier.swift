@@ -63,7 +63,7 @@ public struct MetadataIdentifier: Sendable, Hashable {
     /// Creates an identifier from its parts.
     init(_ keySpace: MetadataKeySpace, _ key: String) { self.init(keySpace: keySpace, key: key) }
 
-    // Swift would compare the raw values, and build both texts each time. Keys are compared by their bytes, as files store
+    // Swift would compare raw values, and build both texts each time. Keys are compared by their bytes, as files store
     // them: two spellings of "é" are two keys.
 
     /// Returns true if key space and key are the same.
