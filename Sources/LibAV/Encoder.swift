@@ -40,6 +40,9 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// True if the processor has AVX-512, as x264 uses it: av_get_cpu_flags(3).
+    package static var processorHasAVX512: Bool { av_get_cpu_flags() & AV_CPU_FLAG_AVX512 != 0 }
+
     /// The result of ``receive()``.
     package enum Output: ~Copyable {
         /// A packet, in decode order.

@@ -96,8 +96,8 @@ public struct VideoOutputSettings: Sendable, Hashable {
     public var threads: Int?
     /// Further options of the encoder by libavcodec's names; an unknown option is an error.
     ///
-    /// An option given here replaces the one that is otherwise set. With `x264-params` that lack `sync-lookahead=0`, the same
-    /// video frames do not always become the same bytes.
+    /// An option given here replaces the one that is otherwise set. With `x264-params` that lack `asm=avx2`, the same
+    /// video frames do not always become the same bytes on a processor with AVX-512.
     public var encoderOptions: [String: String] = [:]
 
     /// Creates settings; values that are omitted are taken from the source.
@@ -338,9 +338,9 @@ extension VideoOutputSettings {
             add("crf", bitRate == nil ? String(quality ?? 23) : nil)
             add("g", interval)
             add("profile", profile)
-            // On a thread of its own, x264's look-ahead sees more or fewer video frames, depending on the load of the
-            // machine, and the bytes differ from run to run.
-            add("x264-params", "sync-lookahead=0")
+            // With AVX-512, x264's macroblock trees depend on memory that it never wrote, and the bytes differ from run
+            // to run.
+            if Encoder.processorHasAVX512 { add("x264-params", "asm=avx2") }
         case .hevc:
             add("preset", x26xPreset)
             add("crf", bitRate == nil ? String(quality ?? 28) : nil)

@@ -1,6 +1,5 @@
 """slurm.sh as an array of a Slurm with two nodes: one node dies, one daemon dies alone, single tasks are submitted again."""
 
-import os
 import shutil
 import signal
 import time
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from ..programs import MEDIATOOL
 from ..tools import expect, run
-from .slurm import NODES, cluster, wait
+from .slurm import NODES, cluster, kill, wait
 from .tasks import SCRIPTS, write_recipe
 
 # A node that died is there again after so many seconds.
@@ -46,10 +45,19 @@ def node_dies(work, library, parts, again):
         def in_the_middle():
             for node in NODES:
                 for task in on_node(made, job, node):
-                    done, all_of_it = stand(library, folder, task)
-                    if 0 < done < all_of_it - 1:
-                        return node, task
+                    if is_in_the_middle(task):
+                        # A loaded machine may have gone on meanwhile.
+                        stalled = made.stall(node)
+                        if is_in_the_middle(task) and set(made.running([b"--shard", str(folder).encode()])) & stalled:
+                            return node, task
+                        for number in stalled:
+                            kill(number, signal.SIGCONT)
             return None
+
+        def is_in_the_middle(task):
+            done, all_of_it = stand(library, folder, task)
+            return 0 < done < all_of_it - 1
+
         node, task = wait("a task in the middle", in_the_middle, SECONDS, 0.02)
         ended, begun = made.kill_node(node), time.monotonic()
         done, all_of_it = stand(library, folder, task)
@@ -106,11 +114,11 @@ def daemon_dies(work, library, comes_back):
         # The node stalls until the other has begun, however fast this machine is.
         first = made.running(words)
         for number in first:
-            os.kill(number, signal.SIGSTOP)
+            kill(number, signal.SIGSTOP)
         wait("the other node's start", lambda: on_node(made, job, other), 120, 0.1)
         wait("the program of the other node", lambda: set(made.running(words)) - set(first), 30, 0.05)
         for number in first:
-            os.kill(number, signal.SIGCONT)
+            kill(number, signal.SIGCONT)
         first = set(first)
         expect(first & set(made.running(words)), "the first task is not at work any more")
         together = time.monotonic()

@@ -169,6 +169,13 @@ class Cluster:
                     waiting.append(child)
         return found
 
+    def stall(self, node):
+        """Stops what runs on a node, and gives the numbers of its processes."""
+        numbers = self.of_node(node) - {0, 1, os.getpid()}
+        for number in numbers:
+            kill(number, signal.SIGSTOP)
+        return numbers
+
     def kill_node(self, node):
         """Ends a node as if its power failed; gives the names of the processes that were ended."""
         ended = []
@@ -220,9 +227,10 @@ class Cluster:
         return " / ".join(path.read_text(errors="replace").splitlines()[-lines:]) if path.exists() else ""
 
 
-def kill(number):
+def kill(number, which=signal.SIGKILL):
+    """Sends a signal to a process, which may have ended."""
     try:
-        os.kill(number, signal.SIGKILL)
+        os.kill(number, which)
     except ProcessLookupError:
         pass
 

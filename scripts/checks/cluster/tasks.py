@@ -101,7 +101,9 @@ class Library:
             for file, data in wanted.items():
                 # The page and the manifest are of a moment, and are compared at the end.
                 if isinstance(data, bytes) and file != "index.html" and (folder / file).exists():
-                    expect((folder / file).read_bytes() == data, f"{name}/{file} is half")
+                    there = (folder / file).read_bytes()
+                    same = len(os.path.commonprefix([there, data]))
+                    expect(there == data, f"{name}/{file} has {len(there)} bytes in place of {len(data)}; {same} are the same")
                     seen += 1
         return seen
 
