@@ -220,27 +220,28 @@ def says_what_fails(file):
 
 
 def films(folder):
-    """Three films of ten minutes, each a minute ten times."""
-    sounds = [word for number in range(4) for word in ("-f", "lavfi", "-i", f"sine={300 + 100 * number}:r=48000")]
+    """Three films of ten minutes."""
     return (
-        ten_minutes(f"{folder}/film.mp4", "-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=25,format=yuv420p",
-                    "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000,aformat=cl=stereo",
-                    "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "8M", "-g", "50", "-c:a", "aac", "-b:a", "160k"),
-        ten_minutes(f"{folder}/prores.mov", "-f", "lavfi", "-i", "testsrc2=s=960x540:r=25,format=yuv422p10", *sounds,
-                    *[word for number in range(5) for word in ("-map", str(number))],
-                    "-c:v", "prores_ks", "-profile:v", "0", "-c:a", "pcm_s24le", last=("-timecode", "10:00:00:00")),
-        ten_minutes(f"{folder}/phone.mov", "-f", "lavfi", "-i",
-                    "testsrc2=s=1080x1920:r=30,setpts='PTS+0.004*random(0)/TB',format=yuv420p10",
-                    "-f", "lavfi", "-i", "sine=440:r=44100", "-fps_mode", "vfr", "-c:v", "libx265", "-preset", "ultrafast",
-                    "-x265-params", "log-level=error:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc",
-                    "-tag:v", "hvc1", "-c:a", "aac"))
+        ten_minutes(f"{folder}/film.mp4", "testsrc2=s=1920x1080:r=25,format=yuv420p",
+                    ("-c:v", "libx264", "-preset", "ultrafast", "-b:v", "8M", "-g", "50"),
+                    ["anoisesrc=a=0.1:r=48000,aformat=cl=stereo"], ("-c:a", "aac", "-b:a", "160k")),
+        ten_minutes(f"{folder}/prores.mov", "testsrc2=s=960x540:r=25,format=yuv422p10", ("-c:v", "prores_ks", "-profile:v", "0"),
+                    [f"sine={300 + 100 * number}:r=48000" for number in range(4)],
+                    ("-c:a", "pcm_s24le", "-timecode", "10:00:00:00")),
+        ten_minutes(f"{folder}/phone.mov", "testsrc2=s=1080x1920:r=30,setpts='PTS+0.004*random(0)/TB',format=yuv420p10",
+                    ("-fps_mode", "vfr", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+                     "log-level=error:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc", "-tag:v", "hvc1"),
+                    ["sine=440:r=44100"], ("-c:a", "aac")))
 
 
-def ten_minutes(path, *words, last=()):
-    """Encodes a minute and copies it ten times into one file."""
+def ten_minutes(path, picture, codec, sounds, last):
+    """Encodes a minute of video, and copies it ten times beside sound of ten minutes."""
     minute = f"{os.path.dirname(path)}/minute{Path(path).suffix}"
-    run(["ffmpeg", "-v", "error", "-y", *words, "-t", "60", minute])
-    run(["ffmpeg", "-v", "error", "-stream_loop", "9", "-i", minute, "-map", "0:v", "-map", "0:a", "-c", "copy", *last, path])
+    run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", picture, *codec, "-t", "60", minute])
+    inputs = [word for sound in sounds for word in ("-f", "lavfi", "-i", sound)]
+    maps = [word for number in range(len(sounds)) for word in ("-map", f"{number + 1}:a")]
+    run(["ffmpeg", "-v", "error", "-stream_loop", "9", "-i", minute, *inputs, "-map", "0:v", *maps, "-c:v", "copy", *last,
+         "-t", "600", path])
     os.remove(minute)
     return path
 
