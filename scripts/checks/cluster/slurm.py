@@ -167,11 +167,11 @@ class Cluster:
                 if child not in found:
                     found.add(child)
                     waiting.append(child)
-        return found
+        return found - {0, 1, os.getpid()}
 
     def stall(self, node):
         """Stops what runs on a node, and gives the numbers of its processes."""
-        numbers = self.of_node(node) - {0, 1, os.getpid()}
+        numbers = self.of_node(node)
         for number in numbers:
             kill(number, signal.SIGSTOP)
         return numbers
@@ -180,7 +180,7 @@ class Cluster:
         """Ends a node as if its power failed; gives the names of the processes that were ended."""
         ended = []
         # What starts meanwhile is seen the next time.
-        while numbers := self.of_node(node) - {0, 1, os.getpid()}:
+        while numbers := self.of_node(node):
             named = {number: b"".join(reads(number, "cmdline")[:1]) for number in numbers}
             if not any(named.values()):
                 break
