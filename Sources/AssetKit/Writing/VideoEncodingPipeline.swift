@@ -43,7 +43,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     /// The number of scaled frames that wait for the encoder: four, or fewer of more than two million pixels, or one
     /// if the settings have no size.
     ///
-    /// x264's look-ahead takes several frames at once; meanwhile the decoder and the scaler go on.
+    /// The encoder takes frames unevenly; while some wait, the decoder and the scaler go on.
     var framesReady: Int {
         guard let size = settings.dimensions else { return 1 }
         return min(4, max(1, 8_000_000 / max(1, size.width * size.height)))
