@@ -79,6 +79,7 @@ let package = Package(
             name: "Network", dependencies: ["CCurl", "MediaBase", "SystemCalls", "Threading", system],
             swiftSettings: common),
         .target(name: "CRubberBand"),
+        .target(name: "CZimg"),
         .target(name: "TimeStretching", dependencies: ["MediaBase", "CRubberBand"], swiftSettings: common),
         .target(
             name: "Isolation",
@@ -92,7 +93,7 @@ let package = Package(
             name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", "Threading", system], swiftSettings: safe),
         .target(
             name: "LibAV",
-            dependencies: ["MediaBase", "SystemCalls", "Threading", "CFFmpeg", "CSampleKernels", system],
+            dependencies: ["MediaBase", "SystemCalls", "Threading", "CFFmpeg", "CZimg", "CSampleKernels", system],
             swiftSettings: common),
         .target(name: "JSONText", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),

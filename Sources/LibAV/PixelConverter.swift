@@ -1,7 +1,10 @@
 import CFFmpeg
 package import MediaBase
 
-/// Owner of an `SwsContext` that converts frames of any format and size to one format and size, in one step.
+/// Converts frames of any format and size to one format and size, in one step, with libswscale or zimg.
+///
+/// zimg scales pictures whose luma and chroma stay in three planes with the same range (``PlaneScaler``), and libswscale
+/// does the rest: a converter owns an `SwsContext`.
 ///
 /// The matrix, the range and the location of chroma samples are taken from each frame's own tags, completed as in
 /// ``Frame/assumedColor``. Scaling is bicubic (a = −0.6) over all contributing pixels, without aliasing when the size
@@ -9,6 +12,7 @@ package import MediaBase
 package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private var context: OpaquePointer?
     private var configured: Configuration?
+    private var planeScaler: PlaneScaler?
     private let format: AVPixelFormat
     private let dimensions: Dimensions?
     /// The coding of luma and chroma in the result.
@@ -152,14 +156,21 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         // Without a tag, the result's location is the one that its format implies.
         let isSaid = frame.pointer.pointee.chroma_location != AVCHROMA_LOC_UNSPECIFIED
         let target = isSaid ? color.chromaLocation : format.impliesFullRange ? "center" : "left"
-        try configure(
-            Configuration(
-                width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
-                format: frame.pointer.pointee.format, matrix: matrix, isFullRange: isFullRange,
-                chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift, field),
-                targetChroma: Self.chromaPlace(target, in: format, field), becomesFullRange: becomesFullRange),
-            size: size)
-        let result = try scaled(frame, to: size)
+        let result: Frame
+        if frame.dimensions != size, isFullRange == becomesFullRange, chromaShift == (0, 0),
+            let planes = try planesScaled(frame, to: size, isFullRange, color.chromaLocation, target)
+        {
+            result = planes
+        } else {
+            try configure(
+                Configuration(
+                    width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
+                    format: frame.pointer.pointee.format, matrix: matrix, isFullRange: isFullRange,
+                    chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift, field),
+                    targetChroma: Self.chromaPlace(target, in: format, field), becomesFullRange: becomesFullRange),
+                size: size)
+            result = try scaled(frame, to: size)
+        }
         guard !keepsCoding else { return result }
         // The tags must describe the converted pixels.
         if format.isRGB {
@@ -175,6 +186,21 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         return result
+    }
+
+    /// Returns a frame as zimg scales it; `nil` if it cannot.
+    private mutating func planesScaled(
+        _ frame: borrowing Frame, to size: Dimensions, _ isFullRange: Bool, _ location: String?,
+        _ targetLocation: String?
+    ) throws(MediaError) -> Frame? {
+        // zimg places the chroma rows of fields differently, and stretches full range to other depths.
+        guard !keepsCoding, field == nil,
+            let source = PlanarPicture(
+                frame.native, frame.dimensions, isFullRange: isFullRange, chromaLocation: location),
+            let target = PlanarPicture(format, size, isFullRange: isFullRange, chromaLocation: targetLocation)
+        else { return nil }
+        if planeScaler?.scales(source, to: target) != true { planeScaler = try PlaneScaler(from: source, to: target) }
+        return try planeScaler?.scale(frame)
     }
 
     /// Returns a frame as the configured context converts it.

@@ -219,6 +219,7 @@ package struct YCbCrMatrix: Sendable {
     }
 
     /// Returns the red, green and blue of one pixel, nominally 0…1, not clipped.
+    @inline(__always)
     package func rgb(luma: Double, cb: Double, cr: Double) -> (red: Double, green: Double, blue: Double) {
         let y = (luma - zero.luma) / step.luma
         let (u, v) = ((cb - zero.chroma) / step.chroma, (cr - zero.chroma) / step.chroma)

@@ -81,8 +81,8 @@ package struct FieldTally: Sendable, Hashable {
 }
 
 extension PlaneKernels {
-    /// Compares two lines in every eight of a frame with those of the previous and next frames, which have the same
-    /// shape.
+    /// Compares two lines in every eight of a frame, or in every sixteen if it has 720 or more, with those of the previous
+    /// and next frames, which have the same shape.
     package static func comb(
         _ plane: Span<UInt8>, before: Span<UInt8>, after: Span<UInt8>, _ shape: PlaneShape
     ) -> CombDetector { lines(plane, before, after, shape, in: Int16.self) }
@@ -103,7 +103,8 @@ extension PlaneKernels {
         guard shape.fits(plane.count), shape.fits(before.count), shape.fits(after.count), shape.width <= 1 << 14 else {
             return comb
         }
-        for row in 2..<max(2, shape.rows - 2) where row % 8 == 2 || row % 8 == 3 {
+        let step = shape.rows < 720 ? 8 : 16
+        for row in 2..<max(2, shape.rows - 2) where row % step == 2 || row % step == 3 {
             let (above, below) = (plane.extracting(shape.row(row - 1)), plane.extracting(shape.row(row + 1)))
             let line = plane.extracting(shape.row(row))
             let (last, next) = (before.extracting(shape.row(row)), after.extracting(shape.row(row)))

@@ -30,12 +30,6 @@ package struct PictureLevels: Sendable, Hashable {
         guard !isFullRange else { return 0...65_535 }
         return Int((black - 0.01 * span).rounded(.up))...Int((black + 1.03 * span).rounded(.down))
     }
-
-    /// Returns true if EBU R 103 allows a colour: red, green and blue each lie within −5 % to 105 % of the way from
-    /// black to white.
-    package static func isLegal(red: Double, green: Double, blue: Double) -> Bool {
-        min(red, green, blue) >= -0.05 && max(red, green, blue) <= 1.05
-    }
 }
 
 /// The layout of one component's samples in a span.

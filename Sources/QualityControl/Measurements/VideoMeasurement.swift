@@ -242,37 +242,27 @@ final class VideoFrame {
         guard isStored, !levels.isFullRange, pixels.planeCount >= 3,
             pixels.sampleLayout(1)?.step == 1, pixels.sampleLayout(2)?.step == 1
         else { return nil }
-        return isWide ? illegalColor(UInt16.self) : illegalColor(UInt8.self)
+        return isWide
+            ? illegalColor(UInt16.self, PlaneKernels.illegalColor) : illegalColor(UInt8.self, PlaneKernels.illegalColor)
     }()
 
-    private func illegalColor<Sample: FixedWidthInteger & BitwiseCopyable>(_ type: Sample.Type) -> Double? {
+    private func illegalColor<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Sample.Type,
+        _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, YCbCrMatrix) -> Double?
+    ) -> Double? {
         let (rows, bytes) = pixels.planeShape(1)
+        guard pixels.planeShape(2) == (rows, bytes) else { return nil }
         let width = bytes / MemoryLayout<Sample>.size
-        guard rows > 0, width > 0, pixels.planeShape(2) == (rows, bytes) else { return nil }
         let matrix = YCbCrMatrix(
             name: pixels.assumedColor.matrix, isFullRange: false, storedBits: levels.depth, bits: levels.depth)
-        let (columns, lines) = (min(width, 128), min(rows, 72))
-        var illegal = 0
-        pixels.withSamples(of: type, plane: 0) { luma, lumaStride in
-            pixels.withSamples(of: type, plane: 1) { blue, blueStride in
-                pixels.withSamples(of: type, plane: 2) { red, redStride in
-                    for line in 0..<lines {
-                        let y = line * rows / lines
-                        for column in 0..<columns {
-                            let x = column * width / columns
-                            let place = (y * size.height / rows) * lumaStride + x * size.width / width
-                            let (cb, cr) = (y * blueStride + x, y * redStride + x)
-                            guard luma.indices.contains(place), blue.indices.contains(cb), red.indices.contains(cr)
-                            else { continue }
-                            let color = matrix.rgb(luma: Double(luma[place]), cb: Double(blue[cb]), cr: Double(red[cr]))
-                            let isLegal = PictureLevels.isLegal(red: color.red, green: color.green, blue: color.blue)
-                            illegal += isLegal ? 0 : 1
-                        }
-                    }
+        func chroma(_ stride: Int) -> PlaneShape { PlaneShape(width: width, rows: rows, stride: stride) }
+        return pixels.withSamples(of: type, plane: 0) { y, stride in
+            pixels.withSamples(of: type, plane: 1) { cb, cbStride in
+                pixels.withSamples(of: type, plane: 2) { cr, crStride in
+                    kernel(y, luma(stride), cb, chroma(cbStride), cr, chroma(crStride), matrix)
                 }
             }
         }
-        return Double(illegal) / Double(columns * lines)
     }
 
     /// Returns whether the mean difference of all samples from another frame is at most a fraction of full scale.

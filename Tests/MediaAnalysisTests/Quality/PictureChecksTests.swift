@@ -90,8 +90,7 @@ import Testing
     @Test func coloursThatNoCameraSees() {
         let matrix = YCbCrMatrix(name: "bt709", isFullRange: false, storedBits: 8, bits: 8)
         func isLegal(_ luma: Double, _ cb: Double, _ cr: Double) -> Bool {
-            let (red, green, blue) = matrix.rgb(luma: luma, cb: cb, cr: cr)
-            return PictureLevels.isLegal(red: red, green: green, blue: blue)
+            matrix.isLegal(luma: luma, cb: cb, cr: cr)
         }
         // White, black, and red, green and blue of the colour bars; then white with all of red's chroma.
         #expect(isLegal(235, 128, 128) && isLegal(16, 128, 128))
