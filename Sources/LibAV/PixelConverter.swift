@@ -3,7 +3,7 @@ package import MediaBase
 
 /// Converts frames of any format and size to one format and size, in one step, with libswscale or zimg.
 ///
-/// zimg scales pictures whose luma and chroma stay in three planes with the same range (``PlaneScaler``), and libswscale
+/// zimg scales pictures whose luma and chroma stay in three planes with the same range (``PlaneScaler``). libswscale
 /// does the rest: a converter owns an `SwsContext`.
 ///
 /// The matrix, the range and the location of chroma samples are taken from each frame's own tags, completed as in

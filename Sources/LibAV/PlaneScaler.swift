@@ -2,11 +2,11 @@ import CFFmpeg
 import CZimg
 import MediaBase
 
-/// Owner of a zimg filter graph that scales pictures of luma and chroma planes, and changes their depth and subsampling.
+/// Owner of a zimg filter graph, which scales pictures of luma and chroma planes.
 ///
-/// It takes three quarters of libswscale's time and gives the same bytes on every processor. Scaling is bicubic
-/// (a = −0.6) over all contributing pixels. If bits are lost, a fixed pattern dithers the rounding. Only one thread may
-/// use a scaler at a time.
+/// The same step may change their depth and subsampling. It takes three quarters of libswscale's time and gives the same
+/// bytes on every processor. Scaling is bicubic (a = −0.6) over all contributing pixels. If bits are lost, a fixed
+/// pattern dithers the rounding. Only one thread may use a scaler at a time.
 struct PlaneScaler: ~Copyable {
     private let scaler: OpaquePointer?
     private let source: PlanarPicture

@@ -81,8 +81,10 @@ package struct FieldTally: Sendable, Hashable {
 }
 
 extension PlaneKernels {
-    /// Compares two lines in every eight of a frame, or in every sixteen if it has 720 or more, with those of the previous
-    /// and next frames, which have the same shape.
+    /// Compares two lines in every eight of a frame with those of the previous and next frames, which have the same
+    /// shape.
+    ///
+    /// A frame of 720 lines or more is compared in two lines of every sixteen.
     package static func comb(
         _ plane: Span<UInt8>, before: Span<UInt8>, after: Span<UInt8>, _ shape: PlaneShape
     ) -> CombDetector { lines(plane, before, after, shape, in: Int16.self) }
