@@ -41,10 +41,9 @@ struct PlaneScaler: ~Copyable {
     /// Returns the frame in the other size, with its times and tags; `nil` if zimg cannot scale such pictures.
     func scale(_ frame: borrowing Frame) throws(MediaError) -> Frame? {
         guard let scaler else { return nil }
-        let result = try Frame.picture(format: target.format, dimensions: target.dimensions)
+        let result = try Frame.alignedPicture(target.format, target.dimensions)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "scale a picture")
-        guard result.isAligned else { return nil }
         let isDone =
             frame.isAligned ? scale(frame, scaler, into: result) : scale(try frame.copied(), scaler, into: result)
         guard isDone else { throw MediaError(.outOfResources, "a picture cannot be scaled") }
@@ -111,9 +110,34 @@ extension Frame {
         }
     }
 
+    /// Creates a frame whose planes are where zimg can write them; libavutil's own may be at any sixteenth byte.
+    fileprivate static func alignedPicture(
+        _ format: AVPixelFormat, _ dimensions: Dimensions
+    ) throws(MediaError) -> Frame {
+        try dimensions.checkLimit()
+        let (width, height) = (Int32(dimensions.width), Int32(dimensions.height))
+        let size = try AVStatus.check(
+            av_image_get_buffer_size(format, width, height, czimg_alignment), "av_image_get_buffer_size",
+            doing: "scale a picture")
+        let frame = try Frame()
+        // Codecs read slightly beyond the last row.
+        let buffer = try allocated(av_buffer_alloc(Int(size) + Int(czimg_alignment) + 64))
+        frame.pointer.pointee.buf.0 = buffer
+        frame.pointer.pointee.format = format.rawValue
+        frame.pointer.pointee.width = width
+        frame.pointer.pointee.height = height
+        let planes = frame.pointer.pointee.extended_data
+        let start = buffer.pointee.data + Int(-Int(bitPattern: buffer.pointee.data) & Int(czimg_alignment - 1))
+        let status = frame.withLinesizes { strides in
+            av_image_fill_arrays(planes, strides, start, format, width, height, czimg_alignment)
+        }
+        try AVStatus.check(status, "av_image_fill_arrays", doing: "scale a picture")
+        return frame
+    }
+
     /// Returns a frame with the same pixels in memory of its own.
     fileprivate func copied() throws(MediaError) -> Frame {
-        let copy = try Frame.picture(format: native, dimensions: dimensions)
+        let copy = try Frame.alignedPicture(native, dimensions)
         try AVStatus.check(av_frame_copy(copy.pointer, pointer), "av_frame_copy", doing: "scale a picture")
         return copy
     }

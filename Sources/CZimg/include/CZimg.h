@@ -34,8 +34,8 @@ czimg_scaler *czimg_new(const czimg_picture *from, const czimg_picture *to, doub
 /// zimg_filter_graph_free; null is allowed.
 void czimg_free(czimg_scaler *scaler);
 
-/// The number that the addresses and strides of all planes must be multiples of, in bytes.
-static const int czimg_alignment = 32;
+/// What the addresses and strides of all planes must be multiples of, in bytes: 32 on x86-64, and no more elsewhere.
+static const int32_t czimg_alignment = 32;
 
 /// Scales a picture into another, each given by three planes and their strides in bytes: zimg_filter_graph_process.
 bool czimg_scale(
