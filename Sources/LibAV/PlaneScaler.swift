@@ -4,9 +4,9 @@ import MediaBase
 
 /// Owner of a zimg filter graph, which scales pictures of luma and chroma planes.
 ///
-/// The same step may change their depth and subsampling. It takes three quarters of libswscale's time and gives the same
-/// bytes on every processor. Scaling is bicubic (a = −0.6) over all contributing pixels. If bits are lost, a fixed
-/// pattern dithers the rounding. Only one thread may use a scaler at a time.
+/// The same step may change their depth and subsampling. It takes three quarters of libswscale's time, and its bytes
+/// are the same on every processor. Scaling is bicubic (a = −0.6) over all contributing pixels. If bits are lost, a
+/// fixed pattern dithers the rounding. Only one thread may use a scaler at a time.
 struct PlaneScaler: ~Copyable {
     private let scaler: OpaquePointer?
     private let source: PlanarPicture
