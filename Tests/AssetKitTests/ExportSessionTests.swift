@@ -1,5 +1,7 @@
 import AssetKit
 import Foundation
+import MediaBase
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -135,19 +137,40 @@ import Testing
     }
 
     @Test func whatIsSetWhileExportingEndsTheExport() async throws {
-        let file = try Written("o.mov")
-        // Long enough to be still at work when it is changed.
-        let (part, source) = (try Written("part.mov"), try Written("long.mov"))
-        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc2=d=20:s=640x360", "-c:v", "mjpeg", part.path])
-        _ = try FFmpeg.run(["-stream_loop", "11", "-i", part.path, "-c", "copy", source.path])
-        let session = ExportSession(asset: source.asset, preset: .highestQuality)
+        let (file, film) = (try Written("o.mov"), try Written("film.mov"))
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=d=20:s=640x360", "-c:v", "mjpeg", "-movflags", "+faststart", film.path,
+        ])
+        // Still at work when it is changed, however long that takes.
+        let source = HalfReleased(try film.folder.bytes("film.mov"))
+        let session = ExportSession(asset: Asset(source: source), preset: .highestQuality)
         let export = Task { try await session.export(to: FilePath(file.path), as: .mov) }
         for await state in session.states(updateInterval: .milliseconds(5)) {
             if case .exporting(let progress) = state, progress > 0 { break }
         }
         session.timeRange = MediaTimeRange(start: .zero, duration: MediaTime(value: 1, timescale: 1))
+        source.release()
         let error = await #expect(throws: MediaError.self) { try await export.value }
         #expect(error?.code == .invalidArgument && error?.message.hasPrefix("timeRange was set too late") == true)
         #expect(try file.folder.names() == [])
+    }
+}
+
+/// A source whose second half, but for its end, can be read only after it was released; until then, such reads wait.
+private final class HalfReleased: ByteSource {
+    private let bytes: [UInt8]
+    private let isReleased = Atomic(false)
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var size: UInt64? { UInt64(bytes.count) }
+
+    func release() { isReleased.store(true, ordering: .releasing) }
+
+    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        let start = Int(offset)
+        let waits = start + count > bytes.count / 2 && start < bytes.count * 9 / 10
+        while waits, !isReleased.load(ordering: .acquiring) { usleep(1000) }
+        return start < bytes.count ? Array(bytes[start...].prefix(count)) : []
     }
 }
