@@ -276,7 +276,7 @@ extension Frame {
 
 /// Owner of an `AVBufferPool`: memory for frames of one size and format, which is reused after their release.
 ///
-/// Frames may outlive the pool and may be released on any thread.
+/// Planes and rows begin at multiples of 64 bytes. Frames may outlive the pool and may be released on any thread.
 package final class FramePool: @unchecked Sendable {
     private let pool: OpaquePointer
     private let native: AVPixelFormat
@@ -299,8 +299,8 @@ package final class FramePool: @unchecked Sendable {
         let size = try AVStatus.check(
             av_image_get_buffer_size(native, Int32(dimensions.width), Int32(dimensions.height), Self.alignment),
             "av_image_get_buffer_size", doing: "hold pictures of \(pixelFormat)")
-        // Codecs read slightly beyond the last row.
-        let pool = try allocated(av_buffer_pool_init(Int(size) + 64, nil))
+        // Codecs read slightly beyond the last row, and libavutil's memory may begin anywhere.
+        let pool = try allocated(av_buffer_pool_init(Int(size) + 64 + Int(Self.alignment), nil))
         self.pool = pool
         self.native = native
         self.dimensions = dimensions
@@ -316,6 +316,13 @@ package final class FramePool: @unchecked Sendable {
         sampleAspectRatio: Rational? = nil, color: ColorInfo = ColorInfo(),
         fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void
     ) throws(MediaError) -> Frame {
+        let frame = try picture()
+        frame.fillPlanes(fill)
+        return frame.tagged(sampleAspectRatio: sampleAspectRatio, color: color)
+    }
+
+    /// Returns a frame without tags whose pixels have any content.
+    func picture() throws(MediaError) -> Frame {
         let frame = try Frame()
         let buffer = try allocated(av_buffer_pool_get(pool))
         frame.pointer.pointee.buf.0 = buffer
@@ -323,14 +330,13 @@ package final class FramePool: @unchecked Sendable {
         frame.pointer.pointee.width = Int32(dimensions.width)
         frame.pointer.pointee.height = Int32(dimensions.height)
         let planes = frame.pointer.pointee.extended_data
+        let start = buffer.pointee.data + (-Int(bitPattern: buffer.pointee.data) & Int(Self.alignment - 1))
         let status = frame.withLinesizes { strides in
             av_image_fill_arrays(
-                planes, strides, buffer.pointee.data, native, Int32(dimensions.width), Int32(dimensions.height),
-                Self.alignment)
+                planes, strides, start, native, Int32(dimensions.width), Int32(dimensions.height), Self.alignment)
         }
         try AVStatus.check(status, "av_image_fill_arrays", doing: "hold a picture")
-        frame.fillPlanes(fill)
-        return frame.tagged(sampleAspectRatio: sampleAspectRatio, color: color)
+        return frame
     }
 }
 

@@ -11,12 +11,15 @@ struct PlaneScaler: ~Copyable {
     private let scaler: OpaquePointer?
     private let source: PlanarPicture
     private let target: PlanarPicture
+    /// The memory of the results, which zimg can write.
+    private let results: FramePool
 
     private static let isLoaded = czimg_load()
 
     /// Creates a scaler between two kinds of pictures.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the library is missing.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the library is missing,
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` if the target is too large.
     init(from source: PlanarPicture, to target: PlanarPicture) throws(MediaError) {
         guard Self.isLoaded else {
             throw MediaError(
@@ -24,8 +27,11 @@ struct PlaneScaler: ~Copyable {
                 "pictures cannot be scaled, because the zimg library is not installed: install it, such as Debian's "
                     + "libzimg2")
         }
+        // Whatever throws comes first: a structure that is not copied is initialized as a whole.
+        let results = try FramePool(dimensions: target.dimensions, pixelFormat: PixelFormat(target.format))
         self.source = source
         self.target = target
+        self.results = results
         scaler = withUnsafePointer(to: source.layout) { source in
             withUnsafePointer(to: target.layout) { czimg_new(source, $0, 0, 0.6) }
         }
@@ -41,7 +47,7 @@ struct PlaneScaler: ~Copyable {
     /// Returns the frame in the other size, with its times and tags; `nil` if zimg cannot scale such pictures.
     func scale(_ frame: borrowing Frame) throws(MediaError) -> Frame? {
         guard let scaler else { return nil }
-        let result = try Frame.alignedPicture(target.format, target.dimensions)
+        let result = try results.picture()
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "scale a picture")
         let isDone =
@@ -110,34 +116,9 @@ extension Frame {
         }
     }
 
-    /// Creates a frame whose planes are where zimg can write them; libavutil's own may be at any sixteenth byte.
-    fileprivate static func alignedPicture(
-        _ format: AVPixelFormat, _ dimensions: Dimensions
-    ) throws(MediaError) -> Frame {
-        try dimensions.checkLimit()
-        let (width, height) = (Int32(dimensions.width), Int32(dimensions.height))
-        let size = try AVStatus.check(
-            av_image_get_buffer_size(format, width, height, czimg_alignment), "av_image_get_buffer_size",
-            doing: "scale a picture")
-        let frame = try Frame()
-        // Codecs read slightly beyond the last row.
-        let buffer = try allocated(av_buffer_alloc(Int(size) + Int(czimg_alignment) + 64))
-        frame.pointer.pointee.buf.0 = buffer
-        frame.pointer.pointee.format = format.rawValue
-        frame.pointer.pointee.width = width
-        frame.pointer.pointee.height = height
-        let planes = frame.pointer.pointee.extended_data
-        let start = buffer.pointee.data + Int(-Int(bitPattern: buffer.pointee.data) & Int(czimg_alignment - 1))
-        let status = frame.withLinesizes { strides in
-            av_image_fill_arrays(planes, strides, start, format, width, height, czimg_alignment)
-        }
-        try AVStatus.check(status, "av_image_fill_arrays", doing: "scale a picture")
-        return frame
-    }
-
     /// Returns a frame with the same pixels in memory of its own.
     fileprivate func copied() throws(MediaError) -> Frame {
-        let copy = try Frame.alignedPicture(native, dimensions)
+        let copy = try FramePool(dimensions: dimensions, pixelFormat: pixelFormat).picture()
         try AVStatus.check(av_frame_copy(copy.pointer, pointer), "av_frame_copy", doing: "scale a picture")
         return copy
     }
