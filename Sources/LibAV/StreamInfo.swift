@@ -137,10 +137,9 @@ extension InputFile {
         return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)
     }
 
-    /// The earliest start time of any stream, rounded to a microsecond; `nil` if unknown.
-    package var startTime: MediaTime? {
-        let start = context.pointee.start_time
-        return start == shim_no_pts ? nil : MediaTime(value: start, timescale: 1_000_000)
+    /// True if the duration is an estimate from the size of the file and a bit rate.
+    package var isDurationEstimated: Bool {
+        context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
     }
 
     /// The chapters that the container lists.

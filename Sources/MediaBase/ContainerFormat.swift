@@ -64,6 +64,8 @@ public struct ContainerFormat: Sendable, Hashable {
     public static let programStream = ContainerFormat("mpeg")
     /// GIF.
     public static let gif = ContainerFormat("gif")
+    /// A JPEG picture.
+    package static let jpeg = ContainerFormat("jpeg_pipe")
     /// A composition, which is not stored in a file.
     public static let composition = ContainerFormat("composition")
 }
@@ -77,6 +79,9 @@ extension ContainerFormat {
     ///
     /// In all other formats libavformat guesses them.
     package var statesDecodeTimes: Bool { isOne(of: [.isoMedia, .transportStream, .programStream, .flv]) }
+    /// True if video has decode times only: reordered pictures then come later than the track starts, by the delay of the
+    /// decoder.
+    package var hasDecodeTimesOnly: Bool { self == .avi }
     /// True if exact durations require reading all packets.
     ///
     /// There is no index, and the durations in the header are estimates.

@@ -1,3 +1,4 @@
+import Bitstreams
 import ContainerFacts
 import ISOMedia
 import LibAV
@@ -27,6 +28,9 @@ struct AssetContents: Sendable {
     /// The number of bytes before the media.
     var skippedBytes: Int64 = 0
 
+    /// The number of bytes in which a JPEG picture's orientation is looked for; a segment has 64 KiB.
+    private static let orientationBytes = 128 << 10
+
     /// Reads the contents of a file that was just opened.
     ///
     /// - Parameters:
@@ -54,6 +58,10 @@ struct AssetContents: Sendable {
                 try EncoderDelay.complete(&streams[place], of: file)
             }
             if file.format == .ogg { EncoderDelay.endOpus(&streams[place], of: file) }
+            if file.format == .jpeg, let size = streams[place].format.video?.encodedSize {
+                let start = (try? file.bytes(at: 0, count: Self.orientationBytes)) ?? []
+                streams[place].displayMatrix = ImageOrientation(jpeg: start)?.transform(of: size).matrix
+            }
         }
         var entries = file.metadata
         if file.format == .matroska { MatroskaTimecode.settle(&entries, &streams) }
@@ -79,6 +87,7 @@ struct AssetContents: Sendable {
             }
         }
         container = ContainerInfo(file, start: start, movie: movie)
+        container.isDurationEstimated = !isTimingPrecise && file.duration != nil && file.isDurationEstimated
         let keySpace = MetadataKeySpace(format: file.format, majorBrand: container.majorBrand)
         // Properties of the container are not repeated as metadata.
         let known: Set<String> =
@@ -100,6 +109,9 @@ struct AssetContents: Sendable {
             AssetTrack(
                 stream, origin: ofPrograms[stream.index] ?? common, keySpace: keySpace, edits: movie?.track(stream),
                 shown: edits[stream.index], tags: tags.ofStreams[stream.index] ?? [], scan: scan)
+        }
+        if file.format.hasDecodeTimesOnly {
+            for place in tracks.indices { tracks[place].startsWithFirstPicture = true }
         }
         if scan == nil, let movie, movie.hasUncountedFragments {
             warnings.append(
@@ -205,6 +217,8 @@ public struct ContainerInfo: Sendable, Hashable {
     public var sizeBytes: Int64?
     /// The total bit rate of all tracks in bits per second; `nil` if unknown.
     public var bitRate: Int64?
+    /// True if durations are estimates from the size of the file and a bit rate.
+    public var isDurationEstimated = false
     /// The earliest timestamp on the container's own clock; `nil` if unknown.
     ///
     /// If that clock starts at an arbitrary time (TS, PS, MTS), all times of the asset are relative to this one.

@@ -91,6 +91,8 @@ public struct AssetTrack: Sendable, Hashable {
     let firstSample: Range<UInt64>?
     /// The total duration of the samples from the tables of an MP4 or QuickTime file; `nil` for other formats.
     let tableDuration: MediaTime?
+    /// True if the first picture is that of all times from the track's start on, although its own time may be later.
+    var startsWithFirstPicture = false
     /// The description of a track of text, timecode or data in an MP4 or QuickTime file; `nil` for other tracks.
     var carriage: Carriage?
     /// The coding parameters of the samples, for a writer that copies them unchanged.
@@ -115,8 +117,8 @@ public struct AssetTrack: Sendable, Hashable {
         language = stream.metadata.first { $0.key == "language" }.map(\.value)
         let scannedDuration = scanned.flatMap { $0.isEndKnown ? $0.range.duration : nil }
         // If fragments exceed a limit, reading all packets is more complete than the boxes.
-        let counted = edits?.isLengthKnown == false ? scannedDuration : nil
-        mediaDuration = counted ?? edits?.mediaDuration ?? scannedDuration ?? stream.duration
+        let measured = edits?.isLengthKnown == false ? scannedDuration : nil
+        mediaDuration = measured ?? edits?.mediaDuration ?? scannedDuration ?? stream.duration
         segments = edits?.segments ?? []
         editedEnd = Self.end(segments, shown, in: stream.timeBase)
         timeRange = Self.timeRange(
@@ -139,7 +141,11 @@ public struct AssetTrack: Sendable, Hashable {
         averageFrameRate = rate.average
         isFrameRateEstimated = rate.isEstimate
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
-        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.statistics.frameCount) } ?? stream.frameCount
+        // Packets of PCM are of any size, and libavformat counts the samples of other audio in place of its packets.
+        let isPCM = stream.format.codec.hasPrefix("pcm_")
+        let stated = isPCM || stream.format.audio == nil ? stream.frameCount : nil
+        let counted = isPCM ? nil : scanned.map { Int64($0.statistics.frameCount) }
+        sampleCount = edits?.sampleCount ?? counted ?? stated
         dispositions = stream.dispositions
         let items = MetadataItem.list(
             stream.metadata.compactMap { entry in
@@ -161,6 +167,11 @@ public struct AssetTrack: Sendable, Hashable {
         tableDuration = edits?.mediaDuration
         carriage = edits?.carriage
         codecParameters = stream.codecParameters
+    }
+
+    /// Returns true if the first picture, which is on screen from `start` to `end`, is that of an earlier time.
+    func showsFirstPicture(at time: MediaTime, from start: MediaTime, to end: MediaTime) -> Bool {
+        startsWithFirstPicture && time >= timeRange.start || start - time < end - start
     }
 
     /// Returns the track's name as a metadata entry if libavformat does not pass it on.

@@ -269,18 +269,18 @@ public struct PacketStatistics: Sendable, Hashable {
     public struct RateCurve: Sendable, Hashable {
         /// The length of an interval in seconds: a power of two.
         public private(set) var interval = 1
-        /// The bytes of each interval from time 0; packets before time 0 count towards the first one.
+        /// The bytes of each interval from time 0; packets before time 0, which are not presented, do not count.
         public private(set) var bytes: [Int64] = []
 
         private static let maximumStretches = 1000
 
         mutating func add(_ size: Int, at time: MediaTime) {
-            guard let second = Rational(time)?.rounded(.down), second < Int64(Int32.max) else { return }
-            while Int(max(0, second)) / interval >= Self.maximumStretches {
+            guard let second = Rational(time)?.rounded(.down), (0..<Int64(Int32.max)).contains(second) else { return }
+            while Int(second) / interval >= Self.maximumStretches {
                 bytes = stride(from: 0, to: bytes.count, by: 2).map { bytes[$0...].prefix(2).reduce(0, &+) }
                 interval *= 2
             }
-            let place = Int(max(0, second)) / interval
+            let place = Int(second) / interval
             while bytes.count <= place { bytes.append(0) }
             bytes[place] &+= Int64(size)
         }

@@ -204,7 +204,7 @@ final class FrameFinder {
         guard current.time <= time else {
             target = current.time
             let first = try settle(on: current.time)
-            guard current.time - time < first.end - current.time else {
+            guard track.showsFirstPicture(at: time, from: current.time, to: first.end) else {
                 throw Self.beforeStart(time, current.time)
             }
             return first

@@ -82,7 +82,7 @@ extension ImageGenerator {
         _ frame: PassingFrame, at time: MediaTime, _ track: AssetTrack, isTruncated: Bool
     ) -> Result<PassingFrame, MediaError> {
         if time < frame.time {
-            return frame.time - time < frame.duration
+            return track.showsFirstPicture(at: time, from: frame.time, to: frame.time + frame.duration)
                 ? .success(frame) : .failure(FrameFinder.beforeStart(time, frame.time))
         }
         guard time >= frame.end else { return .success(frame) }

@@ -58,6 +58,8 @@ extension MediaFileType {
         if mediaType == .data || mediaType == .timecode { return true }
         // libavformat has codes for these codecs, but cannot describe them, and WAV stores no packet lengths.
         if self == .wav, ["aac", "aac_latm", "vorbis", "opus", "flac", "alac"].contains(codec) { return false }
+        // What it writes of FLAC and Opus no reader can read, and it refuses AAC.
+        if self == .caf, ["aac", "flac", "opus"].contains(codec) { return false }
         // ISO/IEC 23003-5 defines PCM in MP4; libavformat supports it from 6.0 on, but hardly any reader does.
         if self == .mp4 || self == .m4a, codec.hasPrefix("pcm_") { return false }
         if self == .mov, ["vp8", "vp9", "av1", "flac", "opus", "truehd"].contains(codec) { return false }

@@ -215,7 +215,9 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
                 let before = presented?.end ?? end
                 presented?.end = max(before, end)
             }
-            if !session.end.isNumeric, let dts, let first = firstDecodeTicks, let whole = hint.mediaDuration,
+            // The tables tell how long the last sample is, if the first one was written too.
+            if !session.end.isNumeric, session.start == .zero, let dts, let first = firstDecodeTicks,
+                let whole = hint.mediaDuration,
                 case let (passed, overflow) = dts.subtractingReportingOverflow(first), !overflow,
                 let ticks = whole.ticks(in: timeBase, rounding: .halfAwayFromZero), ticks > passed, passed >= 0
             {

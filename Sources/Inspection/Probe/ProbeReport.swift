@@ -47,6 +47,7 @@ package struct ProbeJob: Sendable {
             }
             try check(warnings)
         }
+        if container.isDurationEstimated { warnings.append(Self.estimate) }
         return ProbeReport(
             container: ContainerReport(container, duration: try asset.loadNow(.duration)),
             tracks: tracks.map {
@@ -60,6 +61,7 @@ package struct ProbeJob: Sendable {
     }
 
     private static let breakOff = "the file breaks off before its end"
+    private static let estimate = "the duration is an estimate from the bit rate; --scan measures it"
 
     private func check(_ warnings: [String]) throws(MediaError) {
         guard isStrict, let first = warnings.first else { return }

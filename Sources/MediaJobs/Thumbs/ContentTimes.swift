@@ -51,12 +51,14 @@ package struct ContentTimes {
         return times
     }
 
-    /// Returns the start of a range and the time of every frame in it that starts a new shot; every frame is decoded
+    /// Returns the time of the first frame in a range and of every one that starts a new shot; every frame is decoded
     /// once.
+    ///
+    /// The first is the start of the range if the frame on screen there had begun before.
     ///
     /// - Parameter threshold: The lowest ``SceneDetector/score(of:)`` that counts as a new shot.
     package func scenes(in range: MediaTimeRange, threshold: Double) throws(MediaError) -> [MediaTime] {
-        var times = [range.start]
+        var times: [MediaTime] = []
         var detector = SceneDetector()
         let size = (track.naturalSize ?? Self.pictureSize).fitted(into: Self.pictureSize)
         var settings = VideoSettings(pixelFormat: .gray, dimensions: size)
@@ -71,7 +73,8 @@ package struct ContentTimes {
         while let sample = try output.nextSampleBuffer() {
             guard let picture = sample.pixelBuffer else { continue }
             let score = detector.score(of: picture.packedPlane(0).span)
-            if score >= threshold, sample.presentationTime > range.start { times.append(sample.presentationTime) }
+            let time = max(sample.presentationTime, range.start)
+            if times.isEmpty || score >= threshold && time > range.start { times.append(time) }
             progress((sample.presentationTime - range.start).seconds / range.duration.seconds)
         }
         return times

@@ -4,7 +4,7 @@ internal import MediaAnalysis
 extension Check {
     static let freeze = Check(
         runs: "freeze",
-        "mean difference over all planes from the frame that stays, as `freezedetect`",
+        "mean difference over all planes from the frame that stays, as `freezedetect`, of two frames or more",
         of: .video, threshold: 0.001, seconds: 2,
         example: Example("minDuration: 0.5", passes: "qc-moving.mkv", fails: "qc-still.mkv"),
         measurement: VideoMeasurer { FreezeMeasurement($0) })
