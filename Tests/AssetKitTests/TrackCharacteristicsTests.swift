@@ -44,15 +44,13 @@ import Testing
             let input = ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=0.5"]
             return characteristics(try tracks(folder, name, input + arguments)[0]).subtracting([.isMainProgramContent])
         }
-        let bt2020 = ["-color_primaries", "bt2020", "-colorspace", "bt2020nc", "-color_range", "tv"]
+        func bt2020(_ transfer: String) -> [String] {
+            FFmpeg.colorTags(
+                after: "format=yuv420p10le", matrix: "bt2020nc", primaries: "bt2020", transfer: transfer, range: "tv")
+        }
         let hdr: [String] = ["-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=none"]
-        #expect(
-            try video("pq.mp4", hdr + bt2020 + ["-color_trc", "smpte2084"]) == [
-                .visual, .frameBased, .containsHDRVideo,
-            ])
-        #expect(
-            try video("hlg.mkv", hdr + bt2020 + ["-color_trc", "arib-std-b67"])
-                == [.visual, .frameBased, .containsHDRVideo])
+        #expect(try video("pq.mp4", hdr + bt2020("smpte2084")) == [.visual, .frameBased, .containsHDRVideo])
+        #expect(try video("hlg.mkv", hdr + bt2020("arib-std-b67")) == [.visual, .frameBased, .containsHDRVideo])
         #expect(try video("sdr.mp4", hdr) == [.visual, .frameBased])
         #expect(
             try video("alpha.mov", ["-vf", "format=rgba", "-c:v", "qtrle"])

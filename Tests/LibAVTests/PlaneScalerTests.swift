@@ -80,12 +80,14 @@ import Testing
     /// Noise around gray, so that no sum leaves the range in the middle of the way.
     private func film(in folder: TemporaryFolder, _ format: String, location: String) throws -> String {
         let path = folder.path("noise.mkv")
+        // A filter of H.264 writes positions with every version of ffmpeg.
+        let number = ["center": 1, "topleft": 2][location]
+        let codec =
+            number.map { ["libx264", "-qp", "0", "-bsf:v", "h264_metadata=chroma_sample_loc_type=\($0)"] }
+            ?? ["ffv1", "-level", "3"]
         _ = try FFmpeg.run(
-            [
-                "-f", "lavfi", "-i", "color=gray:s=192x96:r=2:d=1,noise=alls=60:allf=t", "-pix_fmt", format, "-c:v",
-                "ffv1",
-                "-level", "3",
-            ] + ["-chroma_sample_location", location, "-color_range", "tv", path])
+            ["-f", "lavfi", "-i", "color=gray:s=192x96:r=2:d=1,noise=alls=60:allf=t", "-pix_fmt", format]
+                + ["-c:v"] + codec + ["-color_range", "tv", path])
         return path
     }
 

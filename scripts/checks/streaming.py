@@ -83,7 +83,7 @@ def decoded(path, *arguments):
     """The MD5 of each frame that ffmpeg decodes of the video, with its time; no messages are allowed."""
     # Without the time base of the file, ffmpeg counts in frames of the nominal rate, and complains of two in one.
     result = run(["ffmpeg", "-v", "warning", "-i", path, "-map", "0:v:0?", "-map", "0:a:0?", *arguments,
-                  "-fps_mode", "passthrough", "-enc_time_base:v", "-1", "-f", "null", "-"], check=False)
+                  "-fps_mode", "passthrough", "-enc_time_base:v", "1/90000", "-f", "null", "-"], check=False)
     text = result.stderr.decode(errors="replace").strip()
     expect(result.returncode == 0 and not text, f"ffmpeg says: {text[:200]}")
     lines = run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:v:0?", "-fps_mode", "passthrough", "-f", "framemd5", "-"])
