@@ -120,8 +120,8 @@ let package = Package(
         .target(
             name: "Inspection",
             dependencies: [
-                "MediaBase", "SystemCalls", "Threading", "AssetKit", "ContainerFacts", "Bitstreams", "MediaAnalysis",
-                system,
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "ContainerFacts", "Bitstreams",
+                "MediaAnalysis", system,
             ],
             swiftSettings: safe),
         .target(

@@ -160,18 +160,15 @@ package struct H264Picture: Hashable, Sendable {
     package let frameNumber: UInt32
     /// True for the bottom field of a frame, false for the top field; `nil` for a whole frame.
     package let isBottomField: Bool?
+}
 
+extension H264Picture {
     /// Reads the start of the first slice among units (7.3.3); `nil` if there is no slice or it is truncated.
     package init?(_ units: [ArraySlice<UInt8>], syntax: H264Syntax) {
         guard let slice = units.first(where: { [1, 2, 5].contains(($0.first ?? 0) & 0x1F) }),
             let picture = try? Self.read(slice.prefix(64), syntax)
         else { return nil }
         self = picture
-    }
-
-    private init(frameNumber: UInt32, isBottomField: Bool?) {
-        self.frameNumber = frameNumber
-        self.isBottomField = isBottomField
     }
 
     private static func read(_ slice: ArraySlice<UInt8>, _ syntax: H264Syntax) throws(MediaError) -> H264Picture {

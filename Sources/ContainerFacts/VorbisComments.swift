@@ -20,7 +20,7 @@ package enum VorbisComments {
             let identifier = MetadataIdentifier(keySpace: .vorbis, key: field)
             let content = comment[comment.index(after: sign)...]
             if identifier == .vorbisPicture {
-                if let item = Base64.bytes(content).flatMap({ FLACPicture.item($0[...]) }) { items.append(item) }
+                if let item = content.base64Decoded.flatMap({ FLACPicture.item($0[...]) }) { items.append(item) }
                 continue
             }
             let text = String(decoding: content, as: UTF8.self)
@@ -37,7 +37,7 @@ package enum VorbisComments {
     package static func comment(_ item: MetadataItem, holdsPictures: Bool) -> [UInt8]? {
         if case .data = item.value {
             guard holdsPictures, let block = FLACPicture.block(item) else { return nil }
-            return Array("METADATA_BLOCK_PICTURE=".utf8) + Base64.text(block)
+            return Array("METADATA_BLOCK_PICTURE=\(block.base64)".utf8)
         }
         guard let text = item.value.text else { return nil }
         let field = field(of: item)
@@ -174,49 +174,5 @@ extension MetadataItem {
     /// The kind of a picture by ID3's number; the front cover if none is stated.
     package var pictureType: Int {
         extraAttributes[.pictureType].flatMap { Int($0) }.flatMap { (0...20).contains($0) ? $0 : nil } ?? 3
-    }
-}
-
-/// Bytes as text of 64 letters (RFC 4648, 4).
-enum Base64 {
-    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let values: [UInt8: UInt32] = Dictionary(
-        uniqueKeysWithValues: letters.enumerated().map { ($1, UInt32($0)) })
-
-    static func text(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let part = bytes[start..<min(start + 3, bytes.count)]
-            let bits = part.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - part.count))
-            for place in 0..<4 {
-                let shift = UInt32(18 - 6 * place)
-                text.append(place <= part.count ? letters[Int(bits >> shift & 63)] : UInt8(ascii: "="))
-            }
-        }
-        return text
-    }
-
-    /// Returns the bytes of a text; `nil` if it has other letters.
-    static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3)
-        var bits: UInt32 = 0
-        var count = 0
-        for letter in text where letter != UInt8(ascii: "=") && letter > 0x20 {
-            guard let value = values[letter] else { return nil }
-            bits = bits << 6 | value
-            count += 1
-            if count == 4 {
-                bytes += [
-                    UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8),
-                    UInt8(truncatingIfNeeded: bits),
-                ]
-                (bits, count) = (0, 0)
-            }
-        }
-        if count == 2 { bytes.append(UInt8(truncatingIfNeeded: bits >> 4)) }
-        if count == 3 { bytes += [UInt8(truncatingIfNeeded: bits >> 10), UInt8(truncatingIfNeeded: bits >> 2)] }
-        return bytes
     }
 }

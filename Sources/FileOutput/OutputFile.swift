@@ -68,9 +68,6 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// The keeper's name of the output; `nil` if this process puts it in place.
-    package var keptID: Int? { keeping?.id }
-
     /// True if the output is a regular file that is put in place by the commit.
     package var isReplaced: Bool { temporaryPath != nil }
 

@@ -81,8 +81,8 @@ final class HashedTrack {
     }
 
     private func add(_ time: MediaTime, _ duration: MediaTime, in unit: Rational, size: Int, _ hash: String) {
-        let stamp = padded(time.ticks(of: unit), 10)
-        let length = padded(duration.ticks(of: unit), 8)
+        let stamp = padded(time.ticks(in: unit, rounding: .halfAwayFromZero) ?? 0, 10)
+        let length = padded(duration.ticks(in: unit, rounding: .halfAwayFromZero) ?? 0, 8)
         let text = "\(number), \(stamp), \(stamp), \(length), \(padded(size, 8)), \(hash)\n"
         lines.append(Line(time: time, text: text))
         lastTime = time
@@ -171,16 +171,5 @@ extension SampleFormat {
         case .float32: "pcm_f32le"
         case .float64: "pcm_f64le"
         }
-    }
-}
-
-extension MediaTime {
-    /// Returns the time in units, rounded to the nearest one; 0 if it has none.
-    fileprivate func ticks(of unit: Rational) -> Int64 {
-        guard unit.isPositive, let units = Rational(self)?.divided(by: unit), units.isValid else { return 0 }
-        let (whole, rest) = units.num.quotientAndRemainder(dividingBy: units.den)
-        // Half away from zero, as libav rounds.
-        guard rest.magnitude >= units.den.magnitude - rest.magnitude else { return whole }
-        return whole + (units.num < 0 ? -1 : 1)
     }
 }

@@ -2,6 +2,7 @@ package import AssetKit
 package import FileOutput
 internal import Inspection
 internal import MediaBase
+internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
@@ -17,14 +18,14 @@ package struct IngestJob: Sendable {
         package let asset: Asset
         /// The path, after which the folder is named.
         package let path: FilePath
-        /// True if it is standard input.
-        package let isStandardInput: Bool
         /// The identity of the file; the size is that of the asset if it is not known yet, and so is the entity tag.
         package let identity: IngestIdentity
+        /// True if the folder had been filled, or begun to be, before this run.
+        package let isFilled: Bool
 
         /// Creates an input without opening anything.
-        package init(asset: Asset, path: FilePath, isStandardInput: Bool, identity: IngestIdentity) {
-            (self.asset, self.path, self.isStandardInput, self.identity) = (asset, path, isStandardInput, identity)
+        package init(asset: Asset, path: FilePath, identity: IngestIdentity, isFilled: Bool) {
+            (self.asset, self.path, self.identity, self.isFilled) = (asset, path, identity, isFilled)
         }
     }
 
@@ -83,11 +84,7 @@ package struct IngestJob: Sendable {
         var identity = input.identity
         identity.sizeBytes = try identity.sizeBytes ?? input.asset.loadNow(.container).sizeBytes
         identity.entityTag = input.asset.entityTag
-        if !settings.resumes, !settings.replaces, IngestState.exists(in: folder) {
-            throw MediaError(
-                .alreadyExists,
-                "the folder \(folder.string) is filled already; --resume makes what is missing, --force all again")
-        }
+        if !settings.replaces { try refuseWhatIsThere(in: folder) }
         let limited = outputs.limited(to: try input.asset.outputAllowance())
         let results = IngestResults(
             settings.resumes ? IngestState(identity, in: folder) : IngestState(identity), folder: folder,
@@ -105,7 +102,7 @@ package struct IngestJob: Sendable {
             if !results.keep(part, key: key) { waiting.append((part, key)) }
         }
         if !waiting.isEmpty {
-            try results.save()
+            try results.begin()
             read(waiting, work, results, progress)
             try results.note(IngestCounters(input.asset), reading: begun.duration(to: .now))
         }
@@ -130,8 +127,32 @@ package struct IngestJob: Sendable {
         manifest.timings = .init(
             reading: reading, total: (earlier ?? .zero) + begun.duration(to: .now))
         try outputs.put(try manifest.text, at: folder.appending(IngestManifest.fileName))
+        try results.end()
         return manifest
     }
+
+    /// Refuses a folder that is filled if the job does not resume, and otherwise files in it that `ingest` has not made.
+    private func refuseWhatIsThere(in folder: FilePath) throws(MediaError) {
+        guard !input.isFilled else {
+            if settings.resumes { return }
+            throw MediaError(
+                .alreadyExists,
+                "the folder \(folder.string) is filled already; --resume makes what is missing, --force all again")
+        }
+        guard settings.resumes, let opened = try? OpenFolder(folder),
+            let entries = try? opened.contents(of: FilePath(), atMost: 1_000_000)
+        else { return }
+        let patterns = settings.parts.flatMap(\.patterns) + [FilePath(IngestManifest.fileName.string)]
+        for entry in entries where patterns.contains(where: { $0.isPattern(of: entry.name) }) {
+            throw MediaError(
+                .alreadyExists,
+                "the folder \(folder.string) has a file \(String(decoding: entry.name, as: UTF8.self)) that ingest has "
+                    + "not made; --force replaces it")
+        }
+    }
+
+    /// Returns true if an earlier run has filled a folder or begun to.
+    package static func hasBegun(in folder: FilePath) -> Bool { IngestState.exists(in: folder) }
 
     /// Makes parts with one read, each on a thread of its own.
     private func read(
@@ -163,6 +184,16 @@ package struct IngestJob: Sendable {
             if length > 0, time.isNumeric { progress(min(1, time.seconds / length), time.seconds) }
         }
         running.wait { $0 == 0 ? () : nil }
+    }
+}
+
+extension FilePath {
+    /// Returns true if the path is a name, in which a part in braces stands for any text.
+    fileprivate func isPattern(of name: [UInt8]) -> Bool {
+        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")), let end = bytes.lastIndex(of: UInt8(ascii: "}"))
+        else { return bytes == name }
+        let (head, tail) = (bytes[..<start], bytes[end...].dropFirst())
+        return name.count >= head.count + tail.count && name.starts(with: head) && name.suffix(tail.count) == tail
     }
 }
 

@@ -75,8 +75,13 @@ package struct IngestLibrary: Sendable {
         }
         if !relative.isEmpty {
             if let error = json(Self.errorName) { return items.append(Item(relative, error: error)) }
+            let state = json(IngestState.fileName)
+            if let state, case .bool(false)? = state["isFinished"] {
+                // A manifest that is there is an earlier run's.
+                return items.append(Item(relative, unfinished: state))
+            }
             if let manifest = json(IngestManifest.fileName) { return items.append(Item(relative, manifest: manifest)) }
-            if let state = json(IngestState.fileName) { return items.append(Item(relative, unfinished: state)) }
+            if let state { return items.append(Item(relative, unfinished: state)) }
         }
         guard depth < Self.maximumDepth else { return }
         for entry in entries where entry.isFolder {
@@ -129,31 +134,26 @@ extension IngestLibrary.Item {
 package struct IngestFailure: Encodable, Sendable {
     private let schemaVersion = 1
     private let input: IngestIdentity
-    private let error: MediaError
+    private let error: ErrorReport
     private let created = UTCTime.now
 
     /// Creates the record.
     package init(_ input: IngestIdentity, _ error: MediaError) {
         self.input = input
-        self.error = error
-    }
-
-    private enum Key: String, CodingKey {
-        case schemaVersion, input, error, created
-    }
-
-    /// Encodes the error without its path.
-    package func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Key.self)
-        try object.encode(schemaVersion, forKey: .schemaVersion)
-        try object.encode(input, forKey: .input)
-        try object.encode(ErrorReport(error), forKey: .error)
-        try object.encode(created, forKey: .created)
+        self.error = ErrorReport(error)
     }
 
     /// The text of the file.
     package var text: [UInt8] {
         get throws { try OrderedJSONEncoder(layout: .pretty).encode(self) + [UInt8(ascii: "\n")] }
+    }
+
+    /// Returns true if a file of the name is such a record, and not something of the user's.
+    package static func isRecord(at path: FilePath) -> Bool {
+        guard let bytes = try? IngestState.bytes(of: path), let value = try? JSONReader.parse(bytes) else {
+            return false
+        }
+        return value["schemaVersion"]?.integer == 1 && value["input"]?["path"] != nil && value["error"]?["code"] != nil
     }
 }
 

@@ -74,18 +74,7 @@ package struct IngestManifest: Encodable, Sendable {
         /// The name.
         package let part: String
         /// The error.
-        package let error: MediaError
-
-        private enum Key: String, CodingKey {
-            case part, error
-        }
-
-        /// Encodes the error without its path.
-        package func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: Key.self)
-            try object.encode(part, forKey: .part)
-            try object.encode(ErrorReport(error), forKey: .error)
-        }
+        package let error: ErrorReport
     }
 
     /// The time that the work took, in seconds.
@@ -116,7 +105,7 @@ package struct IngestManifest: Encodable, Sendable {
                 for warning in record.warnings where !warnings.contains(warning) { warnings.append(warning) }
                 verdict = verdict ?? record.verdict
             case .leftOut(let reason): leftOut.append(LeftOut(part: result.part.rawValue, reason: reason))
-            case .failed(let error): failed.append(Failure(part: result.part.rawValue, error: error))
+            case .failed(let error): failed.append(Failure(part: result.part.rawValue, error: ErrorReport(error)))
             }
         }
         program = Program(version: settings.version)

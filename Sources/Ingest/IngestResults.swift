@@ -81,7 +81,15 @@ final class IngestResults: Sendable {
     }
 
     /// Saves the state before anything is made, so that nothing is made where it cannot be saved.
-    func save() throws { try state.withLock { state in try put(state.made) } }
+    func begin() throws { try state.withLock { state in try put(state.made) } }
+
+    /// Saves the state after the manifest, which describes the folder from now on.
+    func end() throws {
+        try state.withLock { state in
+            state.made.isFinished = true
+            try put(state.made)
+        }
+    }
 
     private func put(_ state: IngestState) throws {
         try outputs.put(try state.text, at: folder.appending(IngestState.fileName), isRewritten: true)

@@ -20,6 +20,9 @@ package struct IngestIdentity: Encodable, Sendable, Hashable {
     package init(path: String, sizeBytes: Int64?, modified: String?) {
         (self.path, self.sizeBytes, self.modified) = (path, sizeBytes, modified)
     }
+
+    /// True if another version of the file, even of the same size, has another identity.
+    var isTellable: Bool { modified != nil || entityTag != nil }
 }
 
 /// The parts of a folder that are made, and what they were made of: `.state.json`.
@@ -42,6 +45,8 @@ struct IngestState: Encodable, Sendable {
     var readingSeconds: Double?
     /// The SHA-256 of the input, if it was asked for.
     var sha256: String?
+    /// True if the manifest is written, and describes these parts.
+    var isFinished = false
 
     /// A part that is made.
     struct Made: Encodable, Sendable {
@@ -54,10 +59,10 @@ struct IngestState: Encodable, Sendable {
     /// Creates the state of an empty folder.
     init(_ input: IngestIdentity) { self.input = input }
 
-    /// Reads the state in a folder; that of an empty one if there is none of this input.
+    /// Reads the state in a folder; that of an empty one if there is none of this input, or if that cannot be told.
     init(_ input: IngestIdentity, in folder: FilePath) {
         self.init(input)
-        guard let bytes = try? Self.bytes(of: folder.appending(Self.fileName)),
+        guard input.isTellable, let bytes = try? Self.bytes(of: folder.appending(Self.fileName)),
             let state = try? JSONReader.parse(bytes), state["schemaVersion"]?.integer == schemaVersion,
             let known = state["input"], known["path"]?.string == input.path,
             known["sizeBytes"]?.integer == input.sizeBytes.map(Int.init), known["modified"]?.string == input.modified,

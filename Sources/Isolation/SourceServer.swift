@@ -38,11 +38,9 @@ package final class SourceServer {
     private static let longestName = 1 << 16
 
     private static func serve(_ channel: MessageChannel, _ expected: [String], _ open: @escaping Opener) {
-        // Sources that several workers read, or one worker twice, are opened once.
-        var sources: [String: any ByteSource] = [:]
+        let sources = OpenSources(open)
         for name in expected {
-            let source = open(name)
-            sources[name] = source
+            let source = sources.expect(name)
             // A worker that asks for it gets the error.
             guard let thread = try? WorkerThread({ try? source.open() }) else { continue }
             thread.detach()
@@ -50,11 +48,85 @@ package final class SourceServer {
         while let message = try? channel.receive(atMost: longestName) {
             guard let end = message.descriptors.first else { continue }
             let name = String(decoding: message.bytes, as: UTF8.self)
-            let source = sources[name] ?? open(name)
-            sources[name] = source
-            let service = SourceService(source, MessageChannel(end))
-            guard let thread = try? WorkerThread({ service.run() }) else { continue }
+            let (source, number) = sources.connect(to: name)
+            let service = SourceService(source, MessageChannel(end)) { sources.forget(name, number) }
+            let serve: @Sendable () -> Void = {
+                service.run()
+                sources.leave(name, number)
+            }
+            guard let thread = try? WorkerThread(serve) else {
+                sources.leave(name, number)
+                continue
+            }
             thread.detach()
+        }
+    }
+}
+
+/// The sources of a ``SourceServer``: one that several workers read, or one worker twice, is opened once.
+///
+/// Those that nobody is connected to are closed but for the last few, since each may hold a file. One that has failed is
+/// opened anew when a worker asks for it again.
+private final class OpenSources: Sendable {
+    private struct Entry {
+        let number: Int
+        let source: any ByteSource
+        var connections = 0
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        /// The names of the sources that nobody is connected to any more, in the order in which they were left.
+        var idle: [String] = []
+        var made = 0
+    }
+
+    private static let maximumIdle = 4
+    private let open: SourceServer.Opener
+    private let state = Mutex(State())
+
+    init(_ open: @escaping SourceServer.Opener) { self.open = open }
+
+    /// Returns a source to which a worker will connect.
+    func expect(_ name: String) -> any ByteSource { state.withLock { entry(of: name, in: &$0).source } }
+
+    /// Returns a source for a worker, with its number.
+    func connect(to name: String) -> (source: any ByteSource, number: Int) {
+        state.withLock { state in
+            var entry = entry(of: name, in: &state)
+            entry.connections += 1
+            state.entries[name] = entry
+            state.idle.removeAll { $0 == name }
+            return (entry.source, entry.number)
+        }
+    }
+
+    private func entry(of name: String, in state: inout State) -> Entry {
+        if let entry = state.entries[name] { return entry }
+        state.made += 1
+        let entry = Entry(number: state.made, source: open(name))
+        state.entries[name] = entry
+        return entry
+    }
+
+    /// Notes that a worker has closed its connection.
+    func leave(_ name: String, _ number: Int) {
+        state.withLock { state in
+            guard var entry = state.entries[name], entry.number == number else { return }
+            entry.connections -= 1
+            state.entries[name] = entry
+            guard entry.connections == 0 else { return }
+            state.idle.append(name)
+            if state.idle.count > Self.maximumIdle { state.entries[state.idle.removeFirst()] = nil }
+        }
+    }
+
+    /// Forgets a source that has failed.
+    func forget(_ name: String, _ number: Int) {
+        state.withLock { state in
+            guard state.entries[name]?.number == number else { return }
+            state.entries[name] = nil
+            state.idle.removeAll { $0 == name }
         }
     }
 }
@@ -150,6 +222,7 @@ enum SourceAnswer: Sendable {
 private final class SourceService: Sendable {
     private let source: any ByteSource
     private let channel: MessageChannel
+    private let noteFailure: @Sendable () -> Void
     /// The number of calls that are being answered.
     private let calls = Monitor(0)
 
@@ -157,9 +230,10 @@ private final class SourceService: Sendable {
     private static let maximumCalls = 8
     private static let threads = ThreadPool(maximumIdleThreads: maximumCalls)
 
-    init(_ source: any ByteSource, _ channel: MessageChannel) {
+    init(_ source: any ByteSource, _ channel: MessageChannel, noteFailure: @escaping @Sendable () -> Void) {
         self.source = source
         self.channel = channel
+        self.noteFailure = noteFailure
     }
 
     /// Answers calls, several at once, until the worker has closed its end or sends nonsense.
@@ -191,6 +265,8 @@ private final class SourceService: Sendable {
                 answer = .bytes(Array(try source.read(at: offset, count: count).prefix(count)))
             }
         } catch {
+            // Before the answer: the worker may ask again at once.
+            noteFailure()
             answer = .error(error)
         }
         try? channel.send(answer.message(number))

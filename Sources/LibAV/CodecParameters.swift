@@ -69,8 +69,6 @@ package final class CodecParameters: @unchecked Sendable {
     package var isAudio: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
     /// True if the parameters describe video.
     package var isVideo: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
-    /// True if the parameters describe data whose coding libavformat need not know.
-    package var isData: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_DATA }
 }
 
 extension CodecParameters {

@@ -145,22 +145,16 @@ struct CoveredBytes {
     var position: Int64
     /// The bytes to read instead.
     var shown: [UInt8]
-
-    /// Creates a replacement of a box's four-byte code by `free`, which every reader skips.
-    private init(code position: Int64) {
-        self.position = position
-        shown = Array("free".utf8)
-    }
-
-    private init(position: Int64, shown: [UInt8]) {
-        self.position = position
-        self.shown = shown
-    }
 }
 
 // MARK: - MP4 and QuickTime boxes
 
 extension CoveredBytes {
+    /// Creates a replacement of a box's four-byte code by `free`, which every reader skips.
+    private init(code position: Int64) {
+        self.init(position: position, shown: Array("free".utf8))
+    }
+
     /// The maximum number of top-level boxes to examine.
     private static let maximumBoxes = 64
     /// The maximum number of bytes of a movie box to examine.

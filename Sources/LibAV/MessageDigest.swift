@@ -49,23 +49,4 @@ package struct MessageDigest: ~Copyable, @unchecked Sendable {
             count = size
         }
     }
-
-    /// Returns the digest of all bytes in lower-case hexadecimal digits.
-    package consuming func finishHexadecimal() -> String { Self.hexadecimal(finish()) }
-
-    /// Returns the digest of bytes that are at hand.
-    package static func digest(of bytes: [UInt8], _ algorithm: Algorithm) throws(MediaError) -> [UInt8] {
-        var digest = try MessageDigest(algorithm)
-        digest.update(bytes)
-        return digest.finish()
-    }
-
-    /// Returns bytes as lower-case hexadecimal digits.
-    package static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(2 * bytes.count)
-        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
 }

@@ -230,14 +230,6 @@ extension MediaTime {
     init(ticks: Int64, timeBase: AVRational) {
         self.init(ticks: ticks, timeBase: Rational(Int64(timeBase.num), Int64(timeBase.den)))
     }
-
-    /// Returns the time in units of `timeBase` seconds; `nil` if it is not numeric or does not fit.
-    package func ticks(in timeBase: Rational, rounding: RoundingRule) -> Int64? {
-        guard isNumeric, timeBase.num > 0, let timescale = Int32(exactly: timeBase.den) else { return nil }
-        // Division by the numerator first leaves one rounding, at the end.
-        let scaled = multiplied(by: 1, dividedBy: timeBase.num).converted(toTimescale: timescale, rounding: rounding)
-        return scaled.isNumeric ? scaled.value : nil
-    }
 }
 
 extension Rational {

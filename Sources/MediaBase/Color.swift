@@ -83,6 +83,6 @@ extension Color: CustomStringConvertible {
     /// The text `#rrggbb`, or `#rrggbbaa` if the colour is not opaque.
     public var description: String {
         let bytes = alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]
-        return "#" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "#" + bytes.hexadecimal
     }
 }

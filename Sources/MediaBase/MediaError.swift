@@ -148,9 +148,11 @@ extension MediaError {
 }
 
 /// The JSON of an error in the reports of commands: `code`, `message`, and `failedChecks` if there are any.
-package struct ErrorReport: Encodable {
-    private let code: String
-    private let message: String
+package struct ErrorReport: Encodable, Sendable {
+    /// The error's code.
+    package let code: String
+    /// The error's message.
+    package let message: String
     private let failedChecks: [MediaError.FailedCheck]?
 
     /// Creates the report of an error, without its path, which stands beside it.

@@ -156,6 +156,14 @@ extension MediaTime {
             value: ticks.value, timescale: newTimescale, hasBeenRounded: hasBeenRounded || !ticks.isExact)
     }
 
+    /// Returns the time in units of `timeBase` seconds; `nil` if it is not numeric or does not fit.
+    package func ticks(in timeBase: Rational, rounding: RoundingRule) -> Int64? {
+        guard isNumeric, timeBase.num > 0, let timescale = Int32(exactly: timeBase.den) else { return nil }
+        // Division by the numerator first leaves one rounding, at the end.
+        let scaled = multiplied(by: 1, dividedBy: timeBase.num).converted(toTimescale: timescale, rounding: rounding)
+        return scaled.isNumeric ? scaled.value : nil
+    }
+
     /// Returns the index of the audio sample that is playing at this time, at `rate` samples per second.
     ///
     /// Rounds down by default, also for negative times. Returns `nil` if the time is non-numeric, the rate is not

@@ -96,24 +96,10 @@ extension MetadataIdentifier: RawRepresentable, Codable, CustomStringConvertible
     ///
     /// A four-character key is escaped by its bytes, other keys by those of UTF-8.
     public var rawValue: String {
-        var text = keySpace == .id3 ? "id3/" : keySpace.rawValue + "/"
-        func add(_ byte: UInt8) {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += digits.count == 1 ? "%0" + digits : "%" + digits
-            }
+        let bytes = key.unicodeScalars.flatMap { scalar in
+            if keySpace.hasFourByteKeys, let byte = UInt8(exactly: scalar.value) { [byte] } else { Array(scalar.utf8) }
         }
-        for scalar in key.unicodeScalars {
-            if keySpace.hasFourByteKeys, let byte = UInt8(exactly: scalar.value) {
-                add(byte)
-            } else {
-                for byte in String(scalar).utf8 { add(byte) }
-            }
-        }
-        return text
+        return (keySpace == .id3 ? "id3" : keySpace.rawValue) + "/" + bytes.percentEncoded()
     }
 
     /// The raw value.

@@ -103,8 +103,8 @@ package final class RemoteFile: ByteSource {
             first = try bytes(from: 0, count: Self.headBytes, first: download, asWhole: true)
         }
         if download.hasBegun {
-            let size = download.size
-            state.withLock { ($0.download, $0.size) = (download, size) }
+            let (size, version) = (download.size, Version(download.headers))
+            state.withLock { ($0.download, $0.size, $0.version) = (download, size, version) }
             return noteWhole()
         }
         let head = first

@@ -86,8 +86,10 @@ enum RetryPolicy {
             return failure(
                 .invalidArgument, "the trusted certificates cannot be read from \(authorities ?? "the system's file")")
         case CCURL_SSL_CONNECT_ERROR: return failure(.inputOutput, "no encrypted connection can be made", mayPass: true)
-        case CCURL_UNSUPPORTED_PROTOCOL, CCURL_MALFORMED_URL:
-            return failure(.invalidArgument, "is not an address of http, https or s3")
+        case CCURL_MALFORMED_URL: return failure(.invalidArgument, "is not an address of http, https or s3")
+        // Other schemes have been refused before: here it is an answer that is not of HTTP.
+        case CCURL_UNSUPPORTED_PROTOCOL:
+            return failure(.inputOutput, "the server sends what is no answer of HTTP", mayPass: true)
         case CCURL_COULDNT_CONNECT:
             return failure(.inputOutput, "no connection to the server can be made", mayPass: true)
         default: return failure(.inputOutput, "the connection to the server was lost", mayPass: true)

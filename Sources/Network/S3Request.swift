@@ -91,10 +91,10 @@ struct S3Request {
         let request =
             ([method, path, query] + fields.map { "\($0.0):\($0.1)" } + ["", names, emptyDigest])
             .joined(separator: "\n")
-        let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope(stamp, region))\n\(hex(try sha256(request)))"
+        let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope(stamp, region))\n\(try sha256(request).hexadecimal)"
         var key = Array("AWS4\(secret)".utf8)
         for part in [String(stamp.prefix(8)), region, "s3", "aws4_request"] { key = try hmac(part, key: key) }
-        return hex(try hmac(text, key: key))
+        return try hmac(text, key: key).hexadecimal
     }
 
     /// Returns a time as `20130524T000000Z`.
@@ -122,7 +122,4 @@ struct S3Request {
         return result
     }
 
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
 }

@@ -45,7 +45,10 @@ final class WholeDownload: Sendable {
     var hasBegun: Bool { state.read { $0.start?.status == 200 } }
 
     /// The size that the server has announced; `nil` if it has not.
-    var size: UInt64? { state.read { $0.start?.headers["content-length"].flatMap { UInt64($0) } } }
+    var size: UInt64? { headers["content-length"].flatMap { UInt64($0) } }
+
+    /// The headers of the answer.
+    var headers: [String: String] { state.read { $0.start?.headers ?? [:] } }
 
     /// Notes the headers of an answer.
     func begin(_ answer: Transfer.Answer) { state.update { $0.start = answer } }

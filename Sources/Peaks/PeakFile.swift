@@ -103,8 +103,6 @@ struct LittleEndianReader {
     let bytes: [UInt8]
     private(set) var offset = 0
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
-
     /// Returns the next integer, or `nil` if fewer than four bytes are left.
     mutating func next() -> UInt32? {
         guard bytes.count - offset >= 4 else { return nil }

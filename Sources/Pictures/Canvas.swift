@@ -27,17 +27,6 @@ package struct Canvas: Sendable {
         }
     }
 
-    /// Replaces the whole picture with a colour, without compositing.
-    package mutating func clear(to color: Color) {
-        var pixels = bitmap.bytes.mutableSpan
-        for start in stride(from: 0, to: pixels.count, by: 4) {
-            pixels[start] = color.red
-            pixels[start &+ 1] = color.green
-            pixels[start &+ 2] = color.blue
-            pixels[start &+ 3] = color.alpha
-        }
-    }
-
     /// Composites a picture with its top-left pixel at (`x`, `y`).
     package mutating func draw(_ picture: Bitmap, x: Int, y: Int) {
         let columns = Self.clip(x, picture.width, to: bitmap.width)

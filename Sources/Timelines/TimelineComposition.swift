@@ -78,9 +78,6 @@ struct TimelineMap {
     /// The seconds of the timeline per second of the item.
     var stretch: Rational
 
-    /// The map of the timeline to itself.
-    static let identity = TimelineMap(inner: .zero, outer: .zero, stretch: .one)
-
     /// Returns the timeline time for an item's time.
     func time(_ time: MediaTime) -> MediaTime { outer + (time - inner).multiplied(by: stretch) }
 

@@ -1,4 +1,4 @@
-internal import FileOutput
+internal import Inspection
 internal import JSONText
 package import MediaBase
 internal import SystemCalls
@@ -34,14 +34,13 @@ package struct TimelineFile: Sendable {
     package init?(
         path: FilePath, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
-        guard let status = try? Stat(path), status.type == .regular,
-            let file = try? openForReading(path)
-        else { return nil }
-        defer { try? file.close() }
-        let folder = path.removingLastComponent()
-        try self.init(
-            reading: file, path: path, folder: folder,
-            isNamed: path.extension?.lowercased() == "otio", requiresSchema: requiresSchema, until: deadline)
+        let isNamed = path.extension?.lowercased() == "otio"
+        let file = WholeFile(as: "a timeline", atMost: TimelineReader.maximumBytes, until: deadline) {
+            isNamed || Self.isTimeline($0, requiresSchema: requiresSchema)
+        }
+        guard let bytes = try file.readRegular(path) else { return nil }
+        self.bytes = bytes
+        folder = path.removingLastComponent()
     }
 
     /// Reads a timeline from standard input; leaves the input unread and returns `nil` if it is not a timeline.
@@ -55,46 +54,12 @@ package struct TimelineFile: Sendable {
     package init?(
         standardInput: FileDescriptor, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
-        if let place = try? standardInput.seek(offset: 0, from: .current) {
-            defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            // Read from the start of the file, as for media and peaks files.
-            _ = try? standardInput.seek(offset: 0, from: .start)
-            try self.init(
-                reading: standardInput, path: "-", folder: "", isNamed: false, requiresSchema: requiresSchema,
-                until: deadline)
-        } else {
-            let prefix = peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)
-            guard Self.isTimeline(prefix, requiresSchema: requiresSchema) else { return nil }
-            try self.init(
-                reading: standardInput, path: "-", folder: "", isNamed: false, requiresSchema: requiresSchema,
-                until: deadline)
+        let file = WholeFile(as: "a timeline", atMost: TimelineReader.maximumBytes, until: deadline) {
+            Self.isTimeline($0, requiresSchema: requiresSchema)
         }
-    }
-
-    private init?(
-        reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool,
-        requiresSchema: Bool, until deadline: ContinuousClock.Instant?
-    ) throws(MediaError) {
-        func some(_ count: Int) throws(MediaError) -> [UInt8] {
-            _ = waitForInput(file, until: deadline)
-            if let late = MediaLimits.error(after: deadline) { throw late.at(path: path.string) }
-            do throws(Errno) {
-                return try readSome(from: file, atMost: count)
-            } catch {
-                throw MediaError(error, "read", path: path)
-            }
-        }
-        var bytes = try some(Self.prefixBytes)
-        guard isNamed || Self.isTimeline(bytes, requiresSchema: requiresSchema) else { return nil }
-        while bytes.count <= TimelineReader.maximumBytes, case let more = try some(1 << 20), !more.isEmpty {
-            bytes += more
-        }
+        guard let bytes = try file.readStandardInput(standardInput) else { return nil }
         self.bytes = bytes
-        self.folder = folder
-        guard bytes.count <= TimelineReader.maximumBytes else {
-            throw MediaError(
-                .limitExceeded, "the timeline has more than \(TimelineReader.maximumBytes >> 20) MB", path: path.string)
-        }
+        folder = FilePath()
     }
 
     /// Returns whether a file starts like a JSON object, which no media file does.

@@ -19,7 +19,7 @@ import Testing
             rest += found.count
             return found
         }
-        return (rest, MessageDigest.hexadecimal(try record.finish() ?? []))
+        return (rest, (try record.finish() ?? []).hexadecimal)
     }
 
     private static func note(_ range: Range<Int>, of bytes: [UInt8], in record: ReadingRecord) {
@@ -35,7 +35,7 @@ import Testing
         #expect(record.bytesRead == UInt64(bytes.count))
         let (rest, digest) = try Self.finish(record, bytes)
         #expect(try rest == 0 && digest == Self.digest.get())
-        #expect(try MessageDigest.hexadecimal(record.finish() ?? []) == digest)
+        #expect(try (record.finish() ?? []).hexadecimal == digest)
     }
 
     /// Parts that begin before the place, that are known, and that lie within another.

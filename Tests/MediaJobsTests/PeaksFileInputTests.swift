@@ -29,7 +29,7 @@ import Testing
             do {
                 let input = try PeaksFileInput(path: cut)
                 #expect(input == nil && length < 16)
-            } catch let error as MediaError { #expect(error.code == .damaged && error.path == cut.string) }
+            } catch { #expect(error.code == .damaged && error.path == cut.string) }
         }
     }
 
@@ -44,7 +44,7 @@ import Testing
         do {
             _ = try PeaksFileInput(standardInput: pipe.readEnd, until: start + .milliseconds(300))
             Issue.record("the pipe has not ended")
-        } catch let error as MediaError { #expect(error.code == .timedOut) }
+        } catch { #expect(error.code == .timedOut) }
         #expect(ContinuousClock.now - start < .seconds(5))
     }
 }

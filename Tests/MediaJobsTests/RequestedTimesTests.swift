@@ -52,8 +52,9 @@ import Testing
         let times = try RequestedTimes(
             ThumbsRequest(times: .at(named)), in: .init(timeRange: Self.range),
             frameTime: TimeExpression.noFrames)
-        #expect(times.sweep.map(\.time.seconds) == [1, 2, 11])
-        #expect(times.sweep.map(\.places) == [[2], [0, 3], [1]])
+        let sweep = RequestedTimes.sweep(over: times.requested)
+        #expect(sweep.map(\.time.seconds) == [1, 2, 11])
+        #expect(sweep.map(\.places) == [[2], [0, 3], [1]])
         #expect(times.spacing == nil)
     }
 }

@@ -25,7 +25,7 @@ import Testing
             canvas.draw(canvas.bitmap, x: number, y: number)
         }
         canvas.fill(x: 0, y: 0, width: 3, height: 0, with: .black)
-        canvas.clear(to: .white)
+        canvas.fill(x: 0, y: 0, width: 3, height: 3, with: .white)
         canvas.fill(x: .min, y: 0, width: .max, height: 3, with: .black)
         #expect(count(.white, in: canvas.bitmap) == 9)
         canvas.fill(x: -1, y: 1, width: .max, height: 1, with: .black)

@@ -20,7 +20,8 @@ import Testing
     }
 
     private static func measured(rate: Int, seconds: Double, counted: Bool) throws -> Measurements.Track {
-        var request = MeasurementRequest.standard
+        var request = MeasurementRequest()
+        for check in CheckRegistry.all { request.add(check) }
         request.drawsSound = true
         let form = AudioTrackForm(sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, statedBits: 16)
         var meter = try AudioQualityMeter(request, form, startingAt: 0, of: 0)

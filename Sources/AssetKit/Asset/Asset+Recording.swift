@@ -56,7 +56,7 @@ extension Asset {
             let digest =
                 isSpooled
                 ? try record.finish() : try openedSource.completeDigest(record, deadline: options.limits.deadline)
-            return digest.map(MessageDigest.hexadecimal)
+            return digest?.hexadecimal
         } catch {
             throw error.at(path: displayName)
         }

@@ -61,14 +61,6 @@ package enum DeliveredSamples<Partial: Sendable>: Sendable {
     case samples(SampleBuffer)
     /// The partial result of many frames.
     case reduced(ReducedAudio<Partial>)
-
-    /// The time of the first sample.
-    package var presentationTime: MediaTime {
-        switch self {
-        case .samples(let buffer): buffer.presentationTime
-        case .reduced(let audio): audio.presentationTime
-        }
-    }
 }
 
 /// The reducers of an output, and their results that nobody has taken yet.

@@ -34,7 +34,7 @@ package struct ContentDigest: ~Copyable, Sendable {
     package mutating func update(_ picture: PixelBuffer) -> Int { picture.frame.addPixels(to: &digest) }
 
     /// Returns the digest in lower-case hexadecimal digits.
-    package consuming func finish() -> String { digest.finishHexadecimal() }
+    package consuming func finish() -> String { digest.finish().hexadecimal }
 
     /// Returns the digest as bytes.
     package consuming func finishBytes() -> [UInt8] { digest.finish() }

@@ -116,17 +116,12 @@ extension FormatDescription {
     /// Players decide by it whether they can play a track: it goes into `CODECS` of a playlist, into
     /// `MediaSource.isTypeSupported` and the like.
     public var codecsParameter: String? {
-        func hex(_ byte: UInt8) -> String {
-            let text = String(byte, radix: 16, uppercase: true)
-            return byte < 16 ? "0" + text : text
-        }
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let header = extradata
         switch codec {
         case "h264":
             // AVCDecoderConfigurationRecord: ISO/IEC 14496-15, 5.3.3.
             guard header.count > 3, header[0] == 1 else { return nil }
-            return "avc1." + header[1...3].map(hex).joined()
+            return "avc1." + header[1...3].hexadecimal.uppercased()
         case "hevc":
             // HEVCDecoderConfigurationRecord and its text form: ISO/IEC 14496-15, 8.3.3 and annex E.
             guard header.count > 12, header[0] == 1 else { return nil }
@@ -146,7 +141,8 @@ extension FormatDescription {
             // AV1CodecConfigurationRecord: AV1 in ISOBMFF, 2.3 and 5.
             guard header.count > 2, header[0] == 0x81 else { return nil }
             let depth = header[2] >> 6 & 1 == 0 ? 8 : header[2] >> 5 & 1 == 1 ? 12 : 10
-            return "av01.\(header[1] >> 5).\(two(Int(header[1] & 31)))\(header[2] >> 7 == 1 ? "H" : "M").\(two(depth))"
+            let (level, tier) = (padded(header[1] & 31, to: 2), header[2] >> 7 == 1 ? "H" : "M")
+            return "av01.\(header[1] >> 5).\(level)\(tier).\(padded(depth, to: 2))"
         case "aac":
             guard let config = try? AudioSpecificConfig(header) else { return "mp4a.40.2" }
             // Explicit band replication and parametric stereo have object types of their own.

@@ -39,7 +39,7 @@ extension IngestPage {
         try addMetadata(to: &data)
         try data.add("verdict", verdict)
         try data.add("policy", policy.map(clipped))
-        try data.add("loudness", loudness.map(LoudnessRow.init))
+        try data.add("loudness", loudness)
         let warnings = try PageData.fitting(warnings.map(clipped), bytes: Room.sentences)
         try data.add("warnings", warnings)
         try data.add("moreWarnings", self.warnings.count - warnings.count)
@@ -64,9 +64,9 @@ extension IngestPage {
             let place = places[cue.sheet] ?? sheets.count
             if place == sheets.count { sheets.append(cue.sheet) }
             places[cue.sheet] = place
-            return CueRow(
-                numbers: [seconds(cue.start), seconds(cue.end)]
-                    + [place, cue.x, cue.y, cue.width, cue.height].map(Double.init))
+            // As the script reads it: start, end, place of the sheet in the list, left, top, width, height.
+            return [seconds(cue.start), seconds(cue.end)]
+                + [place, cue.x, cue.y, cue.width, cue.height].map(Double.init)
         }
         let shown = try PageData.fitting(rows, bytes: Room.cues)
         try data.add("cues", shown)
@@ -85,7 +85,7 @@ extension IngestPage {
                     name: clipped(sound.name), start: seconds(sound.start), channels: peaks.channels,
                     pointsPerSecond: Double(peaks.sampleRate) * Double(peaks.spacing.points)
                         / Double(peaks.spacing.samples),
-                    peaks: base64(bytes)))
+                    peaks: bytes.base64))
         }
         try data.add("sound", rows)
     }
@@ -148,16 +148,6 @@ private struct Rate: Encodable {
     }
 }
 
-/// A cue as numbers: start, end, place of the sheet in the list, left, top, width, height.
-private struct CueRow: Encodable {
-    let numbers: [Double]
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(numbers)
-    }
-}
-
 private struct SoundRow: Encodable {
     let name: String
     let start: Double
@@ -182,14 +172,4 @@ private struct ChapterRow: Encodable {
 private struct SectionRow: Encodable {
     let title: String
     let rows: [[String]]
-}
-
-private struct LoudnessRow: Encodable {
-    let track: String
-    let integrated, range, momentary, shortTerm, truePeak: Double?
-
-    init(_ loudness: IngestPage.Loudness) {
-        (track, integrated, range) = (loudness.track, loudness.integrated, loudness.range)
-        (momentary, shortTerm, truePeak) = (loudness.momentary, loudness.shortTerm, loudness.truePeak)
-    }
 }

@@ -170,7 +170,7 @@ extension IngestPage {
     }
 
     /// The loudness of an audio track (EBU Tech 3341); −∞ is silence, and `nil` what was not measured.
-    package struct Loudness: Sendable {
+    package struct Loudness: Encodable, Sendable {
         /// The name of the track.
         package var track: String
         /// The programme loudness in LUFS.

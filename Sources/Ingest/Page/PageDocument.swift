@@ -41,7 +41,7 @@ struct PageDocument {
     private static func source(_ text: String) throws(MediaError) -> String {
         var digest = try ContentDigest(.sha256)
         digest.update(Array(text.utf8))
-        return "'sha256-\(base64(digest.finishBytes()))'"
+        return "'sha256-\(digest.finishBytes().base64)'"
     }
 }
 

@@ -2,7 +2,6 @@
 ///
 /// All work on spans, allocate nothing, and are shaped so that the optimiser vectorises them (no branches, no trapping
 /// arithmetic, bounds known before the loop). If two spans differ in length, the shorter one decides; nothing traps.
-/// ``ScalarSampleKernels`` holds the plain versions that tests compare them with.
 package enum SampleKernels {
     /// Converts samples to 16 bits one by one; channels stay interleaved.
     ///

@@ -260,9 +260,6 @@ package struct LoudnessHistogram: Sendable, Hashable {
         energies[bin] += energy
     }
 
-    /// True if no measurement reached the absolute gate.
-    package var isEmpty: Bool { counts.allSatisfy { $0 == 0 } }
-
     /// Returns the mean loudness in LUFS of the measurements above a relative gate, or `nil` if there are none.
     ///
     /// The gate is `gate` LU relative to the mean of all measurements; the integrated loudness uses −10. Measurements

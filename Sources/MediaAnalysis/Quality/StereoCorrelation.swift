@@ -10,7 +10,6 @@ package struct StereoCorrelation: Sendable, Hashable {
     private struct Channel: Sendable, Hashable {
         var sum = 0.0
         var squares = 0.0
-        var peak: Float = 0
     }
 
     /// The sums over a pair.
@@ -86,7 +85,6 @@ package struct StereoCorrelation: Sendable, Hashable {
         for channel in channels.indices {
             channels[channel].sum += next.channels[channel].sum
             channels[channel].squares += next.channels[channel].squares
-            channels[channel].peak = max(channels[channel].peak, next.channels[channel].peak)
         }
         for pair in pairs.indices {
             pairs[pair].products += next.pairs[pair].products
@@ -106,9 +104,6 @@ package struct StereoCorrelation: Sendable, Hashable {
         guard channels.indices.contains(channel), frames > 0 else { return -.infinity }
         return 10 * log10(channels[channel].squares / Double(frames))
     }
-
-    /// Returns the highest magnitude of a channel's samples, with full scale at 1.
-    package func peak(_ channel: Int) -> Float { channels.indices.contains(channel) ? channels[channel].peak : 0 }
 
     /// Returns the correlation of a pair's channels: 1 if they are equal, −1 if one is the inverse of the other, 0 if
     /// unrelated.
@@ -136,26 +131,22 @@ package struct StereoCorrelation: Sendable, Hashable {
         var (sum, squares) = (SIMD4<Double>.zero, SIMD4<Double>.zero)
         let whole = samples.count / 4 * 4
         let even = samples.extracting(first: whole)
-        var (low, high) = (SIMD4<Float>.zero, SIMD4<Float>.zero)
         var index = 0
         while index < whole {
-            let four = SIMD4(even[index], even[index &+ 1], even[index &+ 2], even[index &+ 3])
-            high.replace(with: four, where: four .> high)
-            low.replace(with: four, where: four .< low)
-            let exact = SIMD4<Double>(four)
+            let exact = SIMD4<Double>(SIMD4(even[index], even[index &+ 1], even[index &+ 2], even[index &+ 3]))
             sum += exact
             squares += exact * exact
             index &+= 4
         }
-        var total = (sum.sum(), squares.sum(), max(high.max(), -low.min()))
+        var total = (sum: sum.sum(), squares: squares.sum())
         for index in whole..<samples.count {
             let exact = Double(samples[index])
-            total = (total.0 + exact, total.1 + exact * exact, max(total.2, samples[index].magnitude))
+            total.sum += exact
+            total.squares += exact * exact
         }
-        channels[channel].sum += total.0
-        channels[channel].squares += total.1
-        channels[channel].peak = max(channels[channel].peak, total.2)
-        return (total.0, total.1)
+        channels[channel].sum += total.sum
+        channels[channel].squares += total.squares
+        return total
     }
 
     /// Adds samples to a pair; returns the sum of their products.

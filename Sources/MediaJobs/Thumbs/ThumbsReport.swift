@@ -24,11 +24,6 @@ package struct ThumbsReport: Sendable {
     /// The duration of the track; not part of the JSON.
     package var duration: MediaTime?
 
-    init(trackIndex: Int, trackID: Int) {
-        self.trackIndex = trackIndex
-        self.trackID = trackID
-    }
-
     /// The result for one requested time.
     package struct Image: Sendable {
         /// The requested time; invalid if the file has no such time, as for a frame number beyond the last.

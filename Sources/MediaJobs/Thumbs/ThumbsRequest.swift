@@ -334,9 +334,6 @@ struct RequestedTimes {
 }
 
 extension RequestedTimes {
-    /// The distinct times in ascending order, each with the indices of the requests that it serves.
-    var sweep: [(time: MediaTime, places: [Int])] { Self.sweep(over: requested) }
-
     /// Returns the distinct times in ascending order, each with its indices in `moments`; failures are left out.
     static func sweep(over moments: [Result<MediaTime, MediaError>]) -> [(time: MediaTime, places: [Int])] {
         var places: [MediaTime: [Int]] = [:]

@@ -1,6 +1,6 @@
+internal import Inspection
 package import MediaBase
 package import Peaks
-internal import SystemCalls
 package import SystemPackage
 
 /// A peaks file that is used as input instead of audio, recognised by its content.
@@ -12,19 +12,13 @@ package struct PeaksFileInput: Sendable {
 
     /// The maximum number of bytes that are read; the values take several times as much memory.
     private static let maximumBytes = 1 << 30
-    /// The number of bytes by which a file is recognised.
-    private static let prefixBytes = 4096
 
     /// Reads the file at a path; `nil` if it is not a peaks file, is not a regular file or cannot be opened.
     ///
     /// - Throws: ``MediaError`` `damaged` if the file is inconsistent, `limitExceeded` if it is too large.
-    package init?(path: FilePath) throws {
-        // Never open a FIFO: its writer would take closing it for the end.
-        guard let status = try? Stat(path), status.type == .regular,
-            let file = try? openForReading(path)
-        else { return nil }
-        defer { try? file.close() }
-        try self.init(reading: file, path: path)
+    package init?(path: FilePath) throws(MediaError) {
+        guard let bytes = try Self.file(until: nil).readRegular(path) else { return nil }
+        try self.init(bytes, path: path)
     }
 
     /// Reads a peaks file from standard input; leaves the input unread and returns `nil` if it is something else.
@@ -35,44 +29,24 @@ package struct PeaksFileInput: Sendable {
     ///   - standardInput: The descriptor of standard input.
     ///   - deadline: The time until which input is waited for and read; `nil` for no limit.
     /// - Throws: The errors of ``init(path:)``, and `timedOut` if a peaks file has not ended by the deadline.
-    package init?(standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil) throws {
-        if let place = try? standardInput.seek(offset: 0, from: .current) {
-            defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            guard (try? standardInput.seek(offset: 0, from: .start)) != nil else { return nil }
-            try self.init(reading: standardInput, path: "-", until: deadline)
-        } else {
-            guard PeakFile.format(ofPrefix: peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)) != nil
-            else {
-                return nil
-            }
-            try self.init(reading: standardInput, path: "-", until: deadline)
-        }
+    package init?(
+        standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil
+    ) throws(MediaError) {
+        guard let bytes = try Self.file(until: deadline).readStandardInput(standardInput) else { return nil }
+        try self.init(bytes, path: "-")
     }
 
-    private init?(
-        reading file: FileDescriptor, path: FilePath, until deadline: ContinuousClock.Instant? = nil
-    ) throws {
-        do {
-            var bytes = try readSome(from: file, atMost: Self.prefixBytes)
-            guard let form = PeakFile.format(ofPrefix: bytes) else { return nil }
-            while true {
-                guard waitForInput(file, until: deadline) else {
-                    throw MediaLimits.error(after: deadline) ?? MediaError(.timedOut, "was not done in time")
-                }
-                let more = try readSome(from: file, atMost: 1 << 20)
-                if more.isEmpty { break }
-                bytes += more
-                guard bytes.count <= Self.maximumBytes else {
-                    throw MediaError(.limitExceeded, "the peaks file has more than \(Self.maximumBytes) bytes")
-                }
-            }
+    private static func file(until deadline: ContinuousClock.Instant?) -> WholeFile {
+        WholeFile(as: "a peaks file", atMost: maximumBytes, until: deadline) { PeakFile.format(ofPrefix: $0) != nil }
+    }
+
+    private init(_ bytes: [UInt8], path: FilePath) throws(MediaError) {
+        do throws(MediaError) {
             peaks = try PeakFile.decode(bytes)
-            format = form == .json ? .json : peaks.bits == 8 ? .peaksjs : .dat
-        } catch let error as MediaError {
+        } catch {
             throw error.at(path: path.string)
-        } catch let error as Errno {
-            throw MediaError(error, "read the file", path: path)
         }
+        format = PeakFile.format(ofPrefix: bytes) == .json ? .json : peaks.bits == 8 ? .peaksjs : .dat
     }
 }
 

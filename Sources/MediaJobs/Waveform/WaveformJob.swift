@@ -293,8 +293,6 @@ extension WaveformReport {
                 case bits, samplesPerPixel, pixelsPerSecond, requestedPixelsPerSecond, points, width, height, channels
             }
 
-            init(channels: Int) { self.channels = channels }
-
             /// Writes the properties that are not `nil`; a whole number of samples is written without a fraction.
             package func encode(to encoder: any Encoder) throws {
                 var object = encoder.container(keyedBy: Key.self)

@@ -34,9 +34,6 @@ package struct Check: Sendable {
         case referenceAudio
         /// The comparison of video with the reference.
         case referenceVideo
-
-        /// True for a comparison with the reference.
-        package var isReference: Bool { self == .referenceAudio || self == .referenceVideo }
     }
 
     /// The rest of a rule, and the names of two fixtures.

@@ -223,13 +223,6 @@ package struct MeasurementRequest: Sendable, Hashable {
     /// Makes an empty request.
     package init() {}
 
-    /// A request for all checks, with their default parameters.
-    package static var standard: MeasurementRequest {
-        var request = MeasurementRequest()
-        for check in CheckRegistry.all { request.add(check) }
-        return request
-    }
-
     /// Adds a check.
     ///
     /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
@@ -260,12 +253,6 @@ package struct MeasurementRequest: Sendable, Hashable {
 package struct TrackPair: Sendable, Hashable {
     /// The selectors of the tracks.
     package let first, second: TrackSelector
-
-    /// Makes a pair.
-    package init(_ first: TrackSelector, _ second: TrackSelector) {
-        self.first = first
-        self.second = second
-    }
 }
 
 /// Measures the video of one track, frame by frame in presentation order.

@@ -158,8 +158,8 @@ struct PolicyReader {
             }
             do throws(MediaError) {
                 return TrackPair(
-                    try TrackSelector(parsing: try string(first, key)),
-                    try TrackSelector(parsing: try string(second, key)))
+                    first: try TrackSelector(parsing: try string(first, key)),
+                    second: try TrackSelector(parsing: try string(second, key)))
             } catch {
                 throw self.error(item, error.message)
             }

@@ -134,7 +134,7 @@ package struct HTMLReport {
                 let names = Markup.escaped(spot.rules.joined(separator: ", "))
                 let time = spot.time.clockText()
                 return "<figure><img alt=\"\(names) at \(time)\" width=\"\(spot.width)\" height=\"\(spot.height)\" "
-                    + "src=\"data:image/jpeg;base64,\(base64(spot.jpeg))\"><figcaption>\(time)<br>\(names)</figcaption>"
+                    + "src=\"data:image/jpeg;base64,\(spot.jpeg.base64)\"><figcaption>\(time)<br>\(names)</figcaption>"
                     + "</figure>\n"
             }.joined() + "</div>\n"
     }

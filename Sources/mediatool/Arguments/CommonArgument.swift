@@ -148,6 +148,8 @@ struct LimitArgument: Hashable {
 struct TimeoutArgument: Hashable {
     /// The duration.
     let duration: Duration
+    /// The time at which the limit is reached if it begins now.
+    var deadline: ContinuousClock.Instant { .now + duration }
 
     /// Reads seconds, such as `30` or `0.5`.
     ///
@@ -205,48 +207,6 @@ extension FilePath {
 
     /// The path as readable text, with invalid UTF-8 replaced by U+FFFD.
     var displayPath: String { string }
-}
-
-/// Reads small files that are named by options.
-enum SmallFile {
-    /// Returns the contents of a file.
-    ///
-    /// - Parameters:
-    ///   - path: The path; a FIFO is read to its end.
-    ///   - maximumBytes: The maximum size.
-    ///   - purpose: A description for the size error, such as "a policy".
-    ///   - timeout: The longest time that the writer of a FIFO is waited for; `nil` for no limit.
-    /// - Throws: The errors of opening and reading, `timedOut`, and `limitExceeded` if the file is too large.
-    static func bytes(
-        of path: FilePath, atMost maximumBytes: Int, as purpose: String, timeout: TimeoutArgument?
-    ) throws(MediaError) -> [UInt8] {
-        let deadline = timeout.map { ContinuousClock.now + $0.duration }
-        var bytes: [UInt8] = []
-        do {
-            let file = try openForReading(path)
-            try file.closeAfter {
-                while bytes.count <= maximumBytes {
-                    _ = waitForInput(file, until: deadline)
-                    if let late = MediaLimits.error(after: deadline) { throw late }
-                    let more = try readSome(from: file, atMost: 1 << 18)
-                    if more.isEmpty { break }
-                    bytes += more
-                }
-            }
-        } catch let error as MediaError {
-            throw error.at(path: path.string)
-        } catch let error as Errno {
-            throw MediaError(error, "read", path: path)
-        } catch {
-            throw MediaError(.inputOutput, "cannot be read: \(error)", path: path.string)
-        }
-        guard bytes.count <= maximumBytes else {
-            throw MediaError(
-                .limitExceeded, "is too large for \(purpose), which has at most \(maximumBytes >> 20) MB",
-                path: path.string)
-        }
-        return bytes
-    }
 }
 
 /// Represents the command line's bytes as strings for ArgumentParser, without loss.

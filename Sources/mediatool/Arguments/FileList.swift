@@ -33,7 +33,7 @@ struct FileList {
     ///   - timeout: The longest time that a writer is waited for; `nil` for no limit.
     /// - Throws: The errors of opening and reading, `timedOut`, and `invalidArgument` for lines that cannot be names.
     mutating func read(_ list: PathArgument, timeout: TimeoutArgument?) throws(MediaError) {
-        let deadline = timeout.map { ContinuousClock.now + $0.duration }
+        let deadline = timeout?.deadline
         do {
             let file = list.isStandardStream ? .standardInput : try openForReading(list.path)
             defer { if !list.isStandardStream { try? file.close() } }

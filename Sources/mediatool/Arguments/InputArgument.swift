@@ -36,7 +36,7 @@ struct InputArgument: ExpressibleByArgument, Hashable {
     /// The name for messages and results, without what is secret in an address.
     var displayName: String { address?.displayName ?? path.displayPath }
 
-    /// The bytes of the name in hexadecimal digits if they are not UTF-8.
+    /// The bytes of the name in base64 if they are not UTF-8.
     var nameBytes: String? { isRemote ? nil : path.pathBytes }
 
     /// Returns the file as an asset.

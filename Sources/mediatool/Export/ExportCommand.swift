@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
+import Inspection
 import MediaBase
 import MediaJobs
 import Pictures
@@ -211,7 +212,7 @@ struct ExportEncodingOptions: ParsableArguments {
     /// - Parameter timeout: The longest time that the writer of a FIFO is waited for; `nil` for no limit.
     func readWatermark(timeout: TimeoutArgument?) throws(MediaError) -> Watermark? {
         guard let path = watermark?.path else { return nil }
-        let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark", timeout: timeout)
+        let bytes = try WholeFile(as: "a watermark", atMost: 64 << 20, until: timeout?.deadline).read(path)
         return Watermark(path: path, bytes: bytes, place: watermarkPlace)
     }
 

@@ -106,6 +106,11 @@ struct IngestCommand: FilesCommand {
                 throw ValidationError("'\(file.displayName)' is not below '\(base?.path.displayPath ?? "")'.")
             }
         }
+        if !isAlone {
+            for file in files where file.path.lastComponent?.kind == .parentDirectory {
+                throw ValidationError("'\(file.displayName)' has no name after which a folder can be named.")
+            }
+        }
         var names = OutputNames(advice: "run the program separately for each of them")
         for file in files { try names.claim(folder(file), for: file) }
     }
@@ -132,7 +137,8 @@ struct IngestCommand: FilesCommand {
                     let names = parts.flatMap(\.patterns) + [".state.json", "manifest.json"]
                     return names.map { folder(file).appending($0.components) }
                 }))
-        let identities = files.map(\.ingestIdentity)
+        let filled = files.map { IngestJob.hasBegun(in: folder($0)) }
+        let inputs = Set(files.compactMap(\.identity))
         let (recipeName, hasFixity) = (recipe.name, fixity || recipe.hasFixity)
         let (resumes, replaces, threads) = (resume, self.running.force, running.threads ?? 0)
         var hasFailed = false
@@ -148,22 +154,23 @@ struct IngestCommand: FilesCommand {
             let report = run.report(part: index)
             return try IngestJob(
                 IngestJob.Input(
-                    asset: file.asset(opening), path: file.path, isStandardInput: file.isStandardStream,
-                    identity: identities[index]), settings
+                    asset: file.asset(opening), path: file.path, identity: file.ingestIdentity,
+                    isFilled: filled[index]), settings
             ).run(into: folder(file), outputs: run.outputs.setForAnotherJob()) { report($0, $1) }
         } warnings: {
             $0.warnings
         } inspect: { result, path in
             let manifest = try? result.get()
             let failures = manifest?.failed.map { failure in
-                MediaError(failure.error.code, "\(failure.part): \(failure.error.message)", path: path)
+                MediaError(.init(rawValue: failure.error.code), "\(failure.part): \(failure.error.message)", path: path)
             }
             return FileInspection(
                 isComplete: failures?.isEmpty ?? true, errors: failures ?? [],
                 attachment: IngestEnding(result).message, duration: manifest?.duration)
         } collect: { [folder] index, message in
             guard let ending = try? IngestEnding(message: message) else { return }
-            ending.note(in: folder(run.files[index]), of: identities[index])
+            let file = run.files[index]
+            ending.note(in: folder(file), of: file.ingestIdentity, inputs: inputs)
             if let severity = ending.severity, let failOn, severity == .fail || failOn == .warn { hasFailed = true }
         } lines: { manifest, path in
             IngestText.lines(of: manifest, path: path)
@@ -171,10 +178,12 @@ struct IngestCommand: FilesCommand {
         throw code == .success && hasFailed ? ExitCode.checkFailed : code
     }
 
+    /// True if the output folder itself is filled, and not one in it for each file.
+    private var isAlone: Bool { files.count == 1 && running.batch.filesFrom == nil }
+
     /// Returns the folder that is filled with the outputs of a file.
     private var folder: @Sendable (InputArgument) -> FilePath {
-        let isAlone = files.count == 1 && running.batch.filesFrom == nil
-        return { [output = output?.path ?? "", base = base?.path] file in
+        { [isAlone, output = output?.path ?? "", base = base?.path] file in
             if isAlone { return output }
             if let relative = Self.path(of: file, below: base) { return output.appending(relative.components) }
             return file.path.lastComponent.map { output.appending($0) } ?? output
@@ -193,8 +202,9 @@ struct IngestCommand: FilesCommand {
         let path = recipePath
         if let known = IngestRecipe.BuiltIn(rawValue: path.string) { return (known.yaml, known.rawValue) }
         do throws(MediaError) {
-            let bytes = try SmallFile.bytes(
-                of: path, atMost: IngestRecipe.maximumBytes, as: "a recipe", timeout: running.timeout)
+            let bytes = try WholeFile(
+                as: "a recipe", atMost: IngestRecipe.maximumBytes, until: running.timeout?.deadline
+            ).read(path)
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw MediaError(.invalidArgument, "is not UTF-8")
             }
@@ -231,7 +241,8 @@ struct IngestCommand: FilesCommand {
 extension InputArgument {
     /// The identity of the file, as far as it is known before it is opened.
     fileprivate var ingestIdentity: IngestIdentity {
-        guard !isRemote, !isStandardStream, let status = try? path.stat() else {
+        let status = isRemote ? nil : try? isStandardStream ? FileDescriptor.standardInput.stat() : path.stat()
+        guard let status, status.type == .regular else {
             return IngestIdentity(path: displayName, sizeBytes: nil, modified: nil)
         }
         return IngestIdentity(

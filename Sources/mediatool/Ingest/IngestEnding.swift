@@ -24,13 +24,19 @@ struct IngestEnding {
 
     /// Writes the error into a folder, in place of a manifest; without an error, removes that of an earlier run.
     ///
-    /// The supervisor does this, because a worker may have died. A folder that cannot be written has no record.
-    func note(in folder: FilePath, of identity: IngestIdentity) {
+    /// The supervisor does this, because a worker may have died. A folder that cannot be written has no record, and
+    /// neither has one in which a file of that name is an input or the user's own.
+    func note(in folder: FilePath, of identity: IngestIdentity, inputs: Set<FileIdentity>) {
         let path = folder.appending(IngestLibrary.errorName)
-        guard let error else { return (try? removeFile(path)) ?? () }
+        let present = FileIdentity(of: path)
+        if let present, inputs.contains(present) || !IngestFailure.isRecord(at: path) { return }
+        guard let error else {
+            if present != nil { try? removeFile(path) }
+            return
+        }
         // The folder is another's.
         guard error.code != .alreadyExists, let text = try? IngestFailure(identity, error).text else { return }
-        try? OutputFileSet(force: true, inputs: []).put(text, at: path)
+        try? OutputFileSet(force: present != nil, inputs: Array(inputs)).put(text, at: path)
     }
 
     /// The message of a worker.

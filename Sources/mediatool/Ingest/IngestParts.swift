@@ -42,6 +42,7 @@ extension IngestPart {
             try refuse(options)
             return .probe("probe.json")
         case .peaks, .waveform:
+            try refuse(options.filter { $0.name == "format" })
             let eachTrack = try take("tracks", from: &options).map(isEach) ?? false
             let names = part == .peaks ? ["-o", "peaks-{spp}.dat"] : ["-o", "waveform.svg"]
             let command = try WaveformCommand.parse(["-"] + names + arguments(options))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
+import Inspection
 import Isolation
 import MediaBase
 import MediaJobs
@@ -188,8 +189,9 @@ struct QCCommand: FilesCommand {
             return try Policy(yaml: known.yaml, named: known.rawValue)
         }
         do throws(MediaError) {
-            let bytes = try SmallFile.bytes(
-                of: path, atMost: Policy.maximumBytes, as: "a policy", timeout: options.timeout)
+            let bytes = try WholeFile(
+                as: "a policy", atMost: Policy.maximumBytes, until: options.timeout?.deadline
+            ).read(path)
             return try Policy(bytes: bytes, named: path.stem ?? path.displayPath)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
