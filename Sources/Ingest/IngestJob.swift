@@ -133,22 +133,23 @@ package struct IngestJob: Sendable {
 
     /// Refuses a folder that is filled if the job does not resume, and otherwise files in it that `ingest` has not made.
     private func refuseWhatIsThere(in folder: FilePath) throws(MediaError) {
-        guard !input.isFilled else {
-            if settings.resumes { return }
+        guard settings.resumes else {
+            guard input.isFilled else { return }
             throw MediaError(
                 .alreadyExists,
                 "the folder \(folder.string) is filled already; --resume makes what is missing, --force all again")
         }
-        guard settings.resumes, let opened = try? OpenFolder(folder),
+        guard let opened = try? OpenFolder(folder),
             let entries = try? opened.contents(of: FilePath(), atMost: 1_000_000)
         else { return }
         let patterns = settings.parts.flatMap(\.patterns) + [FilePath(IngestManifest.fileName.string)]
-        for entry in entries where patterns.contains(where: { $0.isPattern(of: entry.name) }) {
-            throw MediaError(
-                .alreadyExists,
-                "the folder \(folder.string) has a file \(String(decoding: entry.name, as: UTF8.self)) that ingest has "
-                    + "not made; --force replaces it")
-        }
+        let foreign = entries.first { entry in patterns.contains { $0.isPattern(of: entry.name) } }
+        // Another process may fill the folder at the same time. It writes the state before everything else.
+        guard let foreign, !IngestState.exists(in: folder) else { return }
+        throw MediaError(
+            .alreadyExists,
+            "the folder \(folder.string) has a file \(String(decoding: foreign.name, as: UTF8.self)) that ingest has not "
+                + "made; --force replaces it")
     }
 
     /// Returns true if an earlier run has filled a folder or begun to.

@@ -1,4 +1,5 @@
 internal import FileOutput
+internal import Inspection
 internal import JSONText
 package import MediaBase
 internal import SystemCalls
@@ -148,11 +149,10 @@ package struct IngestFailure: Encodable, Sendable {
         get throws { try OrderedJSONEncoder(layout: .pretty).encode(self) + [UInt8(ascii: "\n")] }
     }
 
-    /// Returns true if a file of the name is such a record, and not something of the user's.
+    /// Returns true if the file at a path is such a record, and not something of the user's.
     package static func isRecord(at path: FilePath) -> Bool {
-        guard let bytes = try? IngestState.bytes(of: path), let value = try? JSONReader.parse(bytes) else {
-            return false
-        }
+        let file = WholeFile(as: "a record", atMost: 1 << 20, until: nil)
+        guard let bytes = try? file.readRegular(path), let value = try? JSONReader.parse(bytes) else { return false }
         return value["schemaVersion"]?.integer == 1 && value["input"]?["path"] != nil && value["error"]?["code"] != nil
     }
 }

@@ -141,11 +141,10 @@ public struct AssetTrack: Sendable, Hashable {
         averageFrameRate = rate.average
         isFrameRateEstimated = rate.isEstimate
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
-        // Packets of PCM are of any size, and libavformat counts the samples of other audio in place of its packets.
+        // Packets of linear PCM are of any size.
         let isPCM = stream.format.codec.hasPrefix("pcm_")
-        let stated = isPCM || stream.format.audio == nil ? stream.frameCount : nil
         let counted = isPCM ? nil : scanned.map { Int64($0.statistics.frameCount) }
-        sampleCount = edits?.sampleCount ?? counted ?? stated
+        sampleCount = edits?.sampleCount ?? counted ?? stream.frameCount
         dispositions = stream.dispositions
         let items = MetadataItem.list(
             stream.metadata.compactMap { entry in
