@@ -176,7 +176,8 @@ let package = Package(
             path: "Tests/IsolationCheck",
             swiftSettings: common),
         .testTarget(
-            name: "IsolationTests", dependencies: ["Isolation", "isolationcheck", "TestSupport", system],
+            name: "IsolationTests",
+            dependencies: ["Isolation", "SystemCalls", "isolationcheck", "TestSupport", system],
             swiftSettings: common),
         // The helper whose jobs MediaWorkerTests runs; no product.
         .executableTarget(

@@ -143,12 +143,12 @@ package struct IngestJob: Sendable {
             let entries = try? opened.contents(of: FilePath(), atMost: 1_000_000)
         else { return }
         let patterns = settings.parts.flatMap(\.patterns) + [FilePath(IngestManifest.fileName.string)]
-        let foreign = entries.first { entry in patterns.contains { $0.isPattern(of: entry.name) } }
+        let foreign = entries.map { FilePath(bytes: $0.name) }.first { patterns.contains(where: $0.matches) }
         // Another process may fill the folder at the same time. It writes the state before everything else.
         guard let foreign, !IngestState.exists(in: folder) else { return }
         throw MediaError(
             .alreadyExists,
-            "the folder \(folder.string) has a file \(String(decoding: foreign.name, as: UTF8.self)) that ingest has not "
+            "the folder \(folder.string) has a file \(foreign.string) that ingest has not "
                 + "made; --force replaces it")
     }
 
@@ -185,16 +185,6 @@ package struct IngestJob: Sendable {
             if length > 0, time.isNumeric { progress(min(1, time.seconds / length), time.seconds) }
         }
         running.wait { $0 == 0 ? () : nil }
-    }
-}
-
-extension FilePath {
-    /// Returns true if the path is a name, in which a part in braces stands for any text.
-    fileprivate func isPattern(of name: [UInt8]) -> Bool {
-        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")), let end = bytes.lastIndex(of: UInt8(ascii: "}"))
-        else { return bytes == name }
-        let (head, tail) = (bytes[..<start], bytes[end...].dropFirst())
-        return name.count >= head.count + tail.count && name.starts(with: head) && name.suffix(tail.count) == tail
     }
 }
 

@@ -5,21 +5,25 @@ extension IngestReport {
     /// Returns the report as one self-contained HTML page without scripts.
     package func html() throws(MediaError) -> String {
         try PageDocument.report(
-            title: Markup.escaped(path),
+            title: VisibleText.markup(path),
             body: Self.totals(totals)
                 + Self.table(
                     "Causes of failures", "causes", ["Number", "Part", "Cause", "Folders"],
                     causes.map { cause in
                         let part = cause.part.isEmpty ? "whole file" : cause.part
                         return [
-                            "\(cause.count)", Markup.escaped(part), Markup.escaped("\(cause.code): \(cause.message)"),
+                            "\(cause.count)", VisibleText.markup(part),
+                            VisibleText.markup("\(cause.code): \(cause.message)"),
                             Self.names(cause.folders, more: cause.count - cause.folders.count),
                         ]
                     })
                 + Self.table(
                     "Slowest", "slowest", ["Work", "Media", "Folder"],
                     slowest.map { slow in
-                        [duration(slow.seconds), slow.mediaSeconds.map(duration) ?? "", Markup.escaped(slow.folder)]
+                        [
+                            duration(slow.seconds), slow.mediaSeconds.map(duration) ?? "",
+                            VisibleText.markup(slow.folder),
+                        ]
                     }))
     }
 
@@ -35,7 +39,9 @@ extension IngestReport {
 
     private static func totals(_ totals: [(name: String, text: String)]) -> String {
         "<dl>\n"
-            + totals.map { "<div><dt>\(Markup.escaped($0.name))</dt><dd>\(Markup.escaped($0.text))</dd></div>\n" }
+            + totals.map {
+                "<div><dt>\(VisibleText.markup($0.name))</dt><dd>\(VisibleText.markup($0.text))</dd></div>\n"
+            }
             .joined()
             + "</dl>\n"
     }
@@ -52,7 +58,7 @@ extension IngestReport {
     }
 
     private static func names(_ names: [String], more: Int) -> String {
-        (names.map { "<span>\(Markup.escaped($0))</span>" } + (more > 0 ? ["<em>and \(more) more</em>"] : []))
+        (names.map { "<span>\(VisibleText.markup($0))</span>" } + (more > 0 ? ["<em>and \(more) more</em>"] : []))
             .joined(separator: " ")
     }
 }

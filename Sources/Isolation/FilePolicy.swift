@@ -1,4 +1,3 @@
-import Glibc
 import SystemCalls
 package import SystemPackage
 
@@ -24,30 +23,6 @@ package struct FilePolicy: Sendable {
 
     /// Returns true if an output may have a name.
     func allowsOutput(_ path: FilePath) -> Bool {
-        path == "-" || outputNames.contains(path) || outputPatterns.contains { Self.matches(path, pattern: $0) }
-    }
-
-    /// Returns true if a name matches a pattern, in which each part in braces stands for anything without `/`.
-    ///
-    /// A part in braces does not stand for `..`, which would lead elsewhere.
-    static func matches(_ name: FilePath, pattern: FilePath) -> Bool {
-        func parents(_ path: FilePath) -> Int { path.components.count { $0.kind == .parentDirectory } }
-        guard name.length <= PATH_MAX, parents(name) == parents(pattern) else { return false }
-        let name = name.bytes
-        // The places in the name up to which the pattern matches so far.
-        var places: Set<Int> = [0]
-        var rest = pattern.bytes[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")) {
-                rest = rest[(end + 1)...]
-                for start in places {
-                    let stop = name[start...].firstIndex(of: UInt8(ascii: "/")) ?? name.count
-                    places.formUnion(start...stop)
-                }
-            } else {
-                places = Set(places.compactMap { $0 < name.count && name[$0] == byte ? $0 + 1 : nil })
-            }
-        }
-        return places.contains(name.count)
+        path == "-" || outputNames.contains(path) || outputPatterns.contains(where: path.matches)
     }
 }

@@ -66,7 +66,7 @@ package final class SourceServer {
 /// The sources of a ``SourceServer``: one that several workers read, or one worker twice, is opened once.
 ///
 /// Those that nobody is connected to are closed but for the last few, since each may hold a file. One that has failed is
-/// opened anew when a worker asks for it again.
+/// opened again when a worker next asks for it.
 private final class OpenSources: Sendable {
     private struct Entry {
         let number: Int

@@ -94,10 +94,11 @@ extension ContainerFormat {
     package var countsSamples: Bool { self == .flac || name == "tta" || name == "wv" }
     /// True if edit lists or packet tables trim the presentation of the tracks; libavformat is told to ignore them.
     package var hasEdits: Bool { self == .isoMedia || self == .caf }
-    /// True if data at the end of the file is needed to interpret its start.
+    /// True if other data of the file is needed to interpret its samples.
     ///
-    /// Examples are tables and the number of samples of an MP3. A pipe is therefore read to its end first.
-    package var needsWholeFile: Bool { isOne(of: [.isoMedia, .mp3]) }
+    /// Examples are tables, the number of samples of an MP3 and the orientation of a photo. A pipe is therefore read to its
+    /// end first.
+    package var needsWholeFile: Bool { isOne(of: [.isoMedia, .mp3, .jpeg]) }
     /// True if packet durations include the samples that are trimmed from the packet (RFC 9559, 5.1.3.5.7).
     package var countsPadding: Bool { isOne(of: [.matroska, .mp3]) }
     /// True if players use one of several audio tracks, such as one for each language, without being told to.

@@ -39,4 +39,17 @@ import Testing
             #expect(differences.count == 96 * 64 * 3 && differences.allSatisfy { $0 <= 2 })
         }
     }
+
+    /// The orientation is at the start of the file, which a pipe gives only once.
+    @Test func photosFromAPipeAreUpright() throws {
+        let folder = try TemporaryFolder()
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc2=s=96x64", "-frames:v", "1", folder.path("plain.jpg")])
+        let bytes = try folder.bytes("plain.jpg")
+        let photo = try folder.write("photo.jpg", bytes.prefix(2) + exif(6, isLittle: true) + bytes.dropFirst(2))
+        let made = try Program.run(
+            "sh", ["-c", "cat \(photo) | \(Program.mediatool) thumbs - --at 0 -o \(folder.path("a.png")) --quiet"])
+        try #require(made.status == 0, "\(made.error)")
+        let size = try FFmpeg.probe(["-show_entries", "stream=width,height", "-of", "csv=p=0", folder.path("a.png")])
+        #expect(size == ["64,96"])
+    }
 }

@@ -37,7 +37,7 @@ import Testing
 
     @Test func markupIsEscaped() {
         #expect(
-            Markup.escaped("<a&\"b\">\n\u{202E}\u{1B}\u{FFFE}")
+            VisibleText.markup("<a&\"b\">\n\u{202E}\u{1B}\u{FFFE}")
                 == "&lt;a&amp;&quot;b&quot;&gt;\\n\\u202e\\x1b\u{FFFD}")
     }
 

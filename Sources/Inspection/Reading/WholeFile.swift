@@ -3,7 +3,7 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// The whole contents of a file that is no media: a policy, a timeline, a peaks file.
+/// Reads whole files that are no media: policies, timelines, peaks files.
 package struct WholeFile {
     /// The words for an error about the size, such as "a policy".
     private let purpose: String
@@ -50,6 +50,7 @@ package struct WholeFile {
     /// not wanted.
     ///
     /// A FIFO is not opened: its writer would take closing it for the end.
+    /// - Throws: The errors of reading, `timedOut`, and `limitExceeded` if the file is too large.
     package func readRegular(_ path: FilePath) throws(MediaError) -> [UInt8]? {
         guard let status = try? Stat(path), status.type == .regular, let file = try? openForReading(path) else {
             return nil
@@ -61,6 +62,7 @@ package struct WholeFile {
     /// Returns the contents of standard input; leaves it unread and returns `nil` if they are not wanted.
     ///
     /// A file is read from its start, as media are. The first bytes of a pipe are examined without removing them.
+    /// - Throws: The errors of reading, `timedOut`, and `limitExceeded` if there is too much.
     package func readStandardInput(_ file: FileDescriptor) throws(MediaError) -> [UInt8]? {
         if let place = try? file.seek(offset: 0, from: .current) {
             defer { _ = try? file.seek(offset: place, from: .start) }

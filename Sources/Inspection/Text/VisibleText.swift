@@ -40,6 +40,25 @@ package enum VisibleText {
         }
     }
 
+    /// Returns text for XML and HTML on one line, with characters that are special there as references.
+    ///
+    /// Control characters, most of which XML 1.0 does not allow, and those that change the text direction are escaped
+    /// as in C.
+    package static func markup(_ text: String) -> String {
+        var result = ""
+        for scalar in line(text).unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     /// Returns a cell of comma-separated values (RFC 4180) that a spreadsheet displays but does not evaluate.
     ///
     /// A spreadsheet evaluates text that starts with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula

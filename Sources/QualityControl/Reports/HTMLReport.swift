@@ -59,7 +59,8 @@ package struct HTMLReport {
         switch result {
         case .failure(let error):
             return Section(
-                text: section(path, errorStatus, "<p>\(Markup.escaped(error.message))</p>\n"), textWithoutImages: nil,
+                text: section(path, errorStatus, "<p>\(VisibleText.markup(error.message))</p>\n"),
+                textWithoutImages: nil,
                 images: 0, status: errorStatus)
         case .success(let report):
             let images = report.illustrations?.spots.count ?? 0
@@ -74,7 +75,7 @@ package struct HTMLReport {
     private static func section(_ path: String, _ report: QCReport) -> String {
         section(
             path, report.verdict.rawValue,
-            "<p>Policy: \(Markup.escaped(report.policy))</p>\n" + FindingsTimeline(report: report).svg
+            "<p>Policy: \(VisibleText.markup(report.policy))</p>\n" + FindingsTimeline(report: report).svg
                 + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
     }
 
@@ -88,7 +89,7 @@ package struct HTMLReport {
     }
 
     private static func section(_ path: String, _ status: String, _ inner: String) -> String {
-        "<section>\n<h2>\(badge(status)) \(Markup.escaped(path))</h2>\n\(inner)</section>\n"
+        "<section>\n<h2>\(badge(status)) \(VisibleText.markup(path))</h2>\n\(inner)</section>\n"
     }
 
     private static func badge(_ status: String) -> String {
@@ -115,9 +116,9 @@ package struct HTMLReport {
         guard !report.findings.isEmpty else { return "<p>Nothing was found.</p>\n" }
         let rows = report.findings.prefix(maximumFindings).map { finding in
             [
-                badge(finding.severity.rawValue), Markup.escaped(finding.rule),
+                badge(finding.severity.rawValue), VisibleText.markup(finding.rule),
                 finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
-                timecode(finding.startTimecode), timecode(finding.endTimecode), Markup.escaped(finding.message),
+                timecode(finding.startTimecode), timecode(finding.endTimecode), VisibleText.markup(finding.message),
             ]
         }
         let more = report.findings.count - rows.count
@@ -131,7 +132,7 @@ package struct HTMLReport {
         guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
         return "<div class=\"spots\">\n"
             + spots.map { spot in
-                let names = Markup.escaped(spot.rules.joined(separator: ", "))
+                let names = VisibleText.markup(spot.rules.joined(separator: ", "))
                 let time = spot.time.clockText()
                 return "<figure><img alt=\"\(names) at \(time)\" width=\"\(spot.width)\" height=\"\(spot.height)\" "
                     + "src=\"data:image/jpeg;base64,\(spot.jpeg.base64)\"><figcaption>\(time)<br>\(names)</figcaption>"
@@ -162,7 +163,7 @@ package struct HTMLReport {
         table(
             "Rules",
             report.rules.map {
-                [badge($0.status.rawValue), Markup.escaped($0.id), Markup.escaped($0.reason ?? "")]
+                [badge($0.status.rawValue), VisibleText.markup($0.id), VisibleText.markup($0.reason ?? "")]
             })
     }
 
@@ -221,7 +222,7 @@ struct FindingsTimeline {
     private func text(_ number: Double) -> String { number.text(decimals: 1) }
 
     private func label(_ text: String, _ y: Int) -> String {
-        "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(Markup.escaped(String(text.prefix(26))))</text>"
+        "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(VisibleText.markup(String(text.prefix(26))))</text>"
     }
 
     // MARK: Audio
@@ -277,7 +278,7 @@ struct FindingsTimeline {
             shapes +=
                 "<rect x=\"\(text(min(start, Self.left + Self.width - 1.5)))\" y=\"\(y + 2)\" width=\""
                 + "\(text(max(1.5, end - start)))\" height=\"16\" fill=\"\(color)\"><title>"
-                + "\(Markup.escaped(finding.message))</title></rect>"
+                + "\(VisibleText.markup(finding.message))</title></rect>"
         }
         y += Self.laneHeight
         return shapes

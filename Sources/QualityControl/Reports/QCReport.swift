@@ -295,10 +295,10 @@ package struct JUnitReport {
     package static func suite(of result: Result<QCReport, MediaError>, path: String) -> Suite {
         var cases = ""
         var (tests, failures, errors, skipped) = (0, 0, 0, 0)
-        let name = Markup.escaped(path)
+        let name = VisibleText.markup(path)
         func testCase(_ rule: String, _ inner: String) {
             tests += 1
-            cases += "    <testcase name=\"\(Markup.escaped(rule))\" classname=\"\(name)\" time=\"0\""
+            cases += "    <testcase name=\"\(VisibleText.markup(rule))\" classname=\"\(name)\" time=\"0\""
             cases += inner.isEmpty ? "/>\n" : ">\n\(inner)    </testcase>\n"
         }
         switch result {
@@ -306,22 +306,22 @@ package struct JUnitReport {
             errors += 1
             testCase(
                 "file",
-                "      <error type=\"\(Markup.escaped(error.code.rawValue))\" message=\""
-                    + "\(Markup.escaped(error.message))\"/>\n")
+                "      <error type=\"\(VisibleText.markup(error.code.rawValue))\" message=\""
+                    + "\(VisibleText.markup(error.message))\"/>\n")
         case .success(let report):
             let findingsOfRules = Dictionary(grouping: report.listedFindings, by: \.rule)
             for rule in report.rules {
                 let findings = findingsOfRules[rule.id] ?? []
-                let lines = findings.map { Markup.escaped($0.message) }.joined(separator: "\n")
+                let lines = findings.map { VisibleText.markup($0.message) }.joined(separator: "\n")
                 switch rule.status {
                 case .pass: testCase(rule.id, "")
                 case .notApplicable:
                     skipped += 1
-                    testCase(rule.id, "      <skipped message=\"\(Markup.escaped(rule.reason ?? ""))\"/>\n")
+                    testCase(rule.id, "      <skipped message=\"\(VisibleText.markup(rule.reason ?? ""))\"/>\n")
                 case .warn: testCase(rule.id, "      <system-out>\(lines)</system-out>\n")
                 case .fail:
                     failures += 1
-                    let first = Markup.escaped(findings.first?.message ?? "does not hold")
+                    let first = VisibleText.markup(findings.first?.message ?? "does not hold")
                     testCase(rule.id, "      <failure type=\"qc\" message=\"\(first)\">\(lines)</failure>\n")
                 }
             }
