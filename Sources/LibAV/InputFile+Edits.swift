@@ -18,8 +18,10 @@ extension InputFile {
     /// - Parameters:
     ///   - edits: The edits by stream index, in ticks of each stream's time base.
     ///   - times: The sample times stated by the container's own tables, without edits, by stream index.
-    package func apply(_ edits: [Int: StreamEdits], _ times: [Int: ListedTimes]) {
+    ///   - jumps: The jumps of the container's clock.
+    package func apply(_ edits: [Int: StreamEdits], _ times: [Int: ListedTimes], _ jumps: ClockJumps) {
         self.edits = edits
+        clockJumps = jumps
         self.times = times
         for (index, times) in times {
             // libavformat reports the start only after it has read packets.
@@ -259,6 +261,7 @@ extension InputFile {
     /// Seeks to a byte offset and discards parsed data; for streams of packets without a header.
     package func seek(toByte position: Int64) -> Bool {
         prepareForPackets()
+        (clockPositions, clockStart) = ([:], position)
         return isSeekable && av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE) >= 0
     }
 

@@ -18,6 +18,12 @@ package final class InputFile: @unchecked Sendable {
     package internal(set) var edits: [Int: StreamEdits] = [:]
     /// The times of first and last samples that the container's own tables state, by stream index.
     package var times: [Int: ListedTimes] = [:]
+    /// The jumps of the container's clock, by which the packets' times are corrected.
+    package internal(set) var clockJumps = ClockJumps()
+    /// The search for jumps of the clock; `nil` if they are known.
+    var clockFollower: ClockFollower?
+    /// The position of each stream's last packet that has one, and of the byte to which the file was moved.
+    var (clockPositions, clockStart): ([Int: Int64], Int64) = ([:], 0)
     /// The streams that are read through their own openings of the file, by stream index.
     var edited: [Int: EditedStream] = [:]
     /// The streams whose packets are read; `nil` for all.
@@ -254,6 +260,9 @@ package final class InputFile: @unchecked Sendable {
     package func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         try io.bytes(at: position, count: count)
     }
+
+    /// Has a slow source fetch a range of bytes that will be read soon; otherwise does nothing.
+    package func willRead(_ range: Range<UInt64>) { io.willRead(range) }
 }
 
 // MARK: - Reading
@@ -318,6 +327,7 @@ extension InputFile {
         }
         // The flag only means that the last block is shorter than others. Truncated files are detected separately.
         if packet.isCorrupt, format.holdsPlainPCM { packet.clearCorrupt() }
+        if clockFollower != nil || !clockJumps.all.isEmpty { correctClock(of: packet) }
         if format.hasEdits || format == .matroska || !times.isEmpty { settle(packet) }
         noteEnd(of: packet)
         return packet

@@ -68,6 +68,12 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         pointer.pointee.side_data_elems > 0 && av_packet_get_side_data(pointer, kind, nil) != nil
     }
 
+    /// Adds a number of ticks to the times; call this before the packet is shared.
+    func delay(by ticks: Int64) {
+        if let pts { pointer.pointee.pts = pts &+ ticks }
+        if let dts { pointer.pointee.dts = dts &+ ticks }
+    }
+
     /// Returns a copy of the first `count` stored bytes, or of all bytes if there are fewer.
     package func prefix(_ count: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))

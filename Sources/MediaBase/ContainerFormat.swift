@@ -79,6 +79,8 @@ extension ContainerFormat {
     ///
     /// In all other formats libavformat guesses them.
     package var statesDecodeTimes: Bool { isOne(of: [.isoMedia, .transportStream, .programStream, .flv]) }
+    /// True if the stored clock runs at 90 kHz from any time on, and may jump where streams were joined.
+    package var hasSystemClock: Bool { isOne(of: [.transportStream, .programStream]) }
     /// True if video has decode times only: reordered pictures then come later than the track starts, by the delay of the
     /// decoder.
     package var hasDecodeTimesOnly: Bool { self == .avi }

@@ -19,6 +19,23 @@ import Testing
         #expect(pipe.bytes == file.bytes)
     }
 
+    /// Two recordings of 3 s, one after the other: of a file it is known before reading that the clock jumps.
+    @Test func peaksAfterAJumpOfTheClockAreThoseOfTheFile() throws {
+        let folder = try TemporaryFolder()
+        let one = try Fixtures.bytes("mpegts-10s.ts")
+        let path = try folder.write("twice.ts", one + one)
+        let arguments = ["waveform", "-o", "-", "--format", "dat", "--samples-per-pixel", "64"]
+        let file = try Program.run(Program.mediatool, arguments + [path])
+        let pipe = try Program.run(
+            "/bin/sh",
+            ["-c", "cat \"$1\" | \"$0\" waveform - -o - --format dat --samples-per-pixel 64", Program.mediatool, path])
+        #expect(file.status == 0 && pipe.status == 0)
+        let plain = try Program.run(Program.mediatool, arguments + [Fixtures.path("mpegts-10s.ts")])
+        // Two bytes a pixel after a header of 20, and the last pixel of the first part is filled up.
+        #expect(abs(file.bytes.count - 20 - 2 * (plain.bytes.count - 20)) <= 2)
+        #expect(pipe.bytes == file.bytes)
+    }
+
     @Test func imagesGoBackAndForth() throws {
         let folder = try TemporaryFolder()
         let result = try Program.run(

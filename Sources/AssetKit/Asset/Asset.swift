@@ -220,12 +220,15 @@ extension Asset {
                 $0.countedBytes = countedBytes
             }
             var contents = try AssetContents(file, scan: nil)
-            guard options.isPrecise, file.isSeekable else {
+            guard file.isSeekable, options.isPrecise || SystemClock.mayJump(in: file) else {
                 contents.apply(to: file)
+                // The end of a stream that can be read only once is not known anyway.
+                if isStream { file.followClock() }
                 state.withLock { $0.file = file }
                 return contents
             }
             file.times = contents.times
+            file.followClock()
             let scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
             contents = try AssetContents(file, scan: scan, programOrigins: contents.programOrigins)
             state.withLock { $0.scan = scan }

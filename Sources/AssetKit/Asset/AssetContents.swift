@@ -25,6 +25,8 @@ struct AssetContents: Sendable {
     /// The times of streams' first and last samples from the container's own tables, applied to every opening of the
     /// file.
     var times: [Int: ListedTimes] = [:]
+    /// The jumps of the container's clock, applied to every opening of the file.
+    var clockJumps = ClockJumps()
     /// The number of bytes before the media.
     var skippedBytes: Int64 = 0
 
@@ -41,6 +43,7 @@ struct AssetContents: Sendable {
         _ file: InputFile, scan: PacketScan?, programOrigins: [Int: MediaTime]? = nil
     ) throws(MediaError) {
         skippedBytes = file.passedOver
+        clockJumps = file.foundJumps
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         var warnings: [String] = []
         let movie = file.format == .isoMedia ? try ISOMovie(file, warnings: &warnings) : nil
@@ -113,6 +116,7 @@ struct AssetContents: Sendable {
         if file.format.hasDecodeTimesOnly {
             for place in tracks.indices { tracks[place].startsWithFirstPicture = true }
         }
+        warnings += Self.warnings(of: clockJumps, since: origin)
         if scan == nil, let movie, movie.hasUncountedFragments {
             warnings.append(
                 "the duration is that of the fragments that were read, and may be longer: reading all packets, or a "
@@ -145,7 +149,7 @@ struct AssetContents: Sendable {
 
     /// Makes a newly opened file report presentation times.
     func apply(to file: InputFile) {
-        if !edits.isEmpty || !times.isEmpty { file.apply(edits, times) }
+        if !edits.isEmpty || !times.isEmpty || !clockJumps.all.isEmpty { file.apply(edits, times, clockJumps) }
     }
 
     /// Stores the edit list of a stream, and adjusts the stream's start time to it.
@@ -173,6 +177,14 @@ struct AssetContents: Sendable {
             ($0.format.mediaType == .video || $0.format.mediaType == .audio) && $0.attachedPicture == nil
         }
         return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
+    }
+
+    /// Returns a warning with the places at which the clock jumps, if there are any.
+    private static func warnings(of jumps: ClockJumps, since origin: MediaTime) -> [String] {
+        guard let first = jumps.all.first else { return [] }
+        let time = MediaTime(value: first.ticks, timescale: 90_000) - origin
+        let count = jumps.all.count == 1 ? "" : " and \(jumps.all.count - 1) more times after that"
+        return ["the clock jumps at \(time.clockText())\(count); what follows is shown as if it did not"]
     }
 
     /// Returns a warning with the declared and the actual end of a track in a truncated file; `nil` if the track is

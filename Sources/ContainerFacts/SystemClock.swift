@@ -1,0 +1,93 @@
+package import LibAV
+import MediaBase
+
+/// The clock that a transport or program stream carries with its packets (`PCR` or `SCR`), sampled across a file.
+///
+/// ISO/IEC 13818-1, 2.4.3.5 and 2.5.3.4.
+package enum SystemClock {
+    /// The number of places at which the clock is read.
+    private static let places = 32
+    /// The number of bytes to search at each place; the clock is sent at least every 0.1 s (0.7 s in program streams).
+    private static let bytesAtPlace = 1 << 18
+    /// The number of bytes to read at once.
+    private static let bytesAtOnce = 1 << 15
+    /// The longest gap in which something is missing, in ticks; a clock that is further ahead may have jumped.
+    private static let reach: Int64 = 900_000
+    /// The factor by which time may pass more quickly between two places than between most.
+    private static let leeway: Int64 = 4
+
+    /// Returns true if the clock of a file seems to jump, so that all its packets must be read to tell when they are
+    /// shown.
+    ///
+    /// Jumps of a few seconds are not seen if the clock is back at the right time at all places.
+    package static func mayJump(in file: InputFile) -> Bool {
+        guard file.mayJump, file.isSeekable, let length = file.length, length > 0 else { return false }
+        let starts = (0..<places).map { UInt64(length) * UInt64($0) / UInt64(places) }
+        for start in starts { file.willRead(start..<start + UInt64(bytesAtOnce)) }
+        var steps: [Int64] = []
+        var last: [Int: Int64] = [:]
+        for start in starts {
+            guard let clock = clock(in: file, from: start) else { continue }
+            if let before = last.updateValue(clock.ticks, forKey: clock.stream) {
+                // The clock has 33 bits, so that it starts again after 26.5 hours.
+                let step = (clock.ticks - before) & ((1 << 33) - 1)
+                steps.append(step < 1 << 32 ? step : step - 1 << 33)
+            }
+        }
+        let usual = steps.sorted().dropFirst(steps.count / 2).first ?? 0
+        return steps.contains { $0 < 0 || $0 > max(reach, leeway * usual) }
+    }
+
+    /// Returns the first clock after a byte position with the number of the stream that carries it.
+    private static func clock(in file: InputFile, from start: UInt64) -> (stream: Int, ticks: Int64)? {
+        var bytes: [UInt8] = []
+        while bytes.count < bytesAtPlace {
+            guard let more = try? file.bytes(at: start + UInt64(bytes.count), count: bytesAtOnce), !more.isEmpty else {
+                return nil
+            }
+            bytes += more
+            let found = file.format == .transportStream ? transportClock(in: bytes) : programClock(in: bytes)
+            if let found { return found }
+        }
+        return nil
+    }
+
+    /// Returns the first program clock reference of whole transport packets, of 188 bytes or with 4 or 16 more.
+    package static func transportClock(in bytes: [UInt8]) -> (stream: Int, ticks: Int64)? {
+        for size in [188, 192, 204] {
+            let starts = 0..<min(size, max(0, bytes.count - 4 * size))
+            guard let first = starts.first(where: { start in (0...4).allSatisfy { bytes[start + $0 * size] == 0x47 } })
+            else { continue }
+            for place in stride(from: first, to: bytes.count - 12, by: size) {
+                // An adaptation field with the flag for the reference.
+                guard bytes[place] == 0x47, bytes[place + 3] & 0x20 != 0, bytes[place + 4] >= 7,
+                    bytes[place + 5] & 0x10 != 0
+                else { continue }
+                let base = bytes[place + 6..<place + 11].bigEndian >> 7
+                return (Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base))
+            }
+            return nil
+        }
+        return nil
+    }
+
+    /// Returns the first system clock reference of a program stream's pack headers.
+    package static func programClock(in bytes: [UInt8]) -> (stream: Int, ticks: Int64)? {
+        for place in 0..<max(0, bytes.count - 10) where bytes[place..<place + 4].elementsEqual([0, 0, 1, 0xBA]) {
+            let head = bytes[place + 4..<place + 9].bigEndian
+            // MPEG-2 has two bits and MPEG-1 four before the reference.
+            switch bytes[place + 4] >> 4 {
+            case 4...7: return (0, reference(head >> 3))
+            case 2: return (0, reference(head >> 1))
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// Returns a reference of 33 bits, without the marker bits after the first 3 and the next 15.
+    private static func reference(_ bits: UInt64) -> Int64 {
+        let (high, middle, low) = (bits >> 32 & 7, bits >> 16 & 0x7FFF, bits & 0x7FFF)
+        return Int64(high << 30 | middle << 15 | low)
+    }
+}
