@@ -145,6 +145,14 @@ static inline int shim_frame_is_interlaced(const AVFrame *frame) {
 #endif
 }
 
+static inline void shim_frame_set_progressive(AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
+    frame->flags &= ~(AV_FRAME_FLAG_INTERLACED | AV_FRAME_FLAG_TOP_FIELD_FIRST);
+#else
+    frame->interlaced_frame = frame->top_field_first = 0;
+#endif
+}
+
 static inline int shim_frame_is_top_field_first(const AVFrame *frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
     return (frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;

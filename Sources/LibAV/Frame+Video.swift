@@ -47,6 +47,9 @@ extension Frame {
         return shim_frame_is_top_field_first(pointer) != 0 ? .topFieldFirst : .bottomFieldFirst
     }
 
+    /// Marks the frame as one without fields; call this before it is shared.
+    package func markProgressive() { shim_frame_set_progressive(pointer) }
+
     /// True if the pixels are RGB rather than luma and chroma.
     package var isRGB: Bool { native.isRGB }
 

@@ -37,6 +37,7 @@ extension InputFile {
     /// output for the first packet, whose time is the delay's.
     private func settleSound(_ packet: borrowing Packet, in stream: UnsafeMutablePointer<AVStream>) {
         if packet.paddingSamples > 0 { packet.countPadding(in: stream) }
+        if packet.duration == 0 { packet.countALAC(in: stream) }
         guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO,
             case let delay = Int(parameters.pointee.initial_padding), delay > 0
         else { return }

@@ -160,7 +160,7 @@ extension Packet {
     }
 }
 
-// The duration of Opus, computed from the packets themselves.
+// The durations of Opus and ALAC, computed from the packets themselves.
 
 extension Packet {
     /// Sets the duration of a Matroska packet of Opus to that of all its samples, including padding.
@@ -192,5 +192,29 @@ extension Packet {
         case 1, 2: return 2 * frame
         default: return head.count > 1 ? Int(head[1] & 0x3F) * frame : 0
         }
+    }
+    /// Sets the duration of a packet of Apple Lossless, for which libavformat knows none in Matroska.
+    ///
+    /// Only a packet with fewer samples than the header says states their number.
+    func countALAC(in stream: UnsafeMutablePointer<AVStream>) {
+        guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_id == AV_CODEC_ID_ALAC,
+            parameters.pointee.sample_rate > 0
+        else { return }
+        let extradata = UnsafeBufferPointer(
+            start: parameters.pointee.extradata, count: max(0, Int(parameters.pointee.extradata_size)))
+        // The configuration, which starts with the number of samples, follows the 12 bytes of a box.
+        let whole = extradata.count >= 16 ? Int(clamping: Array(extradata[12..<16]).bigEndian) : 0
+        pointer.pointee.duration = av_rescale_q(
+            Int64(Self.alacSamples(prefix(7)) ?? whole), AVRational(num: 1, den: parameters.pointee.sample_rate),
+            stream.pointee.time_base)
+    }
+
+    /// Returns the number of samples that the first seven bytes of an Apple Lossless packet state; `nil` if they state
+    /// none.
+    ///
+    /// A flag in bit 19 says if the number follows, in 32 bits from bit 23 on.
+    package static func alacSamples(_ head: [UInt8]) -> Int? {
+        guard head.count >= 7, head[2] & 0x10 != 0 else { return nil }
+        return Int(head[2..<7].bigEndian >> 1 & 0xFFFF_FFFF)
     }
 }

@@ -173,6 +173,16 @@ import Testing
         let woven = try image(asset)
         let made = try image(asset) { $0.deinterlaces = true }
         #expect(woven != made && woven.width == made.width && woven.height == made.height)
+        // Composited frames have no fields.
+        let track = try Media.track(asset, .video)
+        let layer = VideoComposition.Layer(trackID: track.id)
+        let video = VideoComposition(
+            renderSize: Dimensions(width: woven.width, height: woven.height),
+            frameDuration: MediaTime(value: 1, timescale: 25),
+            instructions: [VideoComposition.Instruction(timeRange: track.timeRange, layers: [layer])])
+        let generator = ImageGenerator(asset: asset)
+        generator.videoComposition = video
+        #expect(try generator.generateNow(at: .zero).image == made)
         let plain = try Media.asset("h264-bframes.mp4")
         #expect(try image(plain) == image(plain) { $0.deinterlaces = true })
     }

@@ -31,6 +31,14 @@ import Testing
         }
     }
 
+    /// Bit 19 says that the number of samples follows in bits 23 to 54.
+    @Test func samplesOfAppleLossless() {
+        #expect(Packet.alacSamples([0x20, 0, 0x02, 0, 0, 0, 0]) == nil)
+        #expect(Packet.alacSamples([0x20, 0, 0x12, 0, 0, 0, 200]) == 100)
+        #expect(Packet.alacSamples([0x20, 0, 0x13, 0xFF, 0xFF, 0xFF, 0xFF]) == 0xFFFF_FFFF)
+        #expect(Packet.alacSamples([0x20, 0, 0x12]) == nil)
+    }
+
     @Test func packetsOutliveTheFile() throws {
         let content = try Fixtures.bytes("av.mp4")
         func first() throws -> Packet { try Media.file("av.mp4").nextPacket() }

@@ -19,6 +19,22 @@ import Testing
         #expect(try #require(lengths.last.flatMap(Double.init)) < 0.05)
     }
 
+    /// A picture is shown until the next one, whatever its packet says: here for 0.2 s, of which 0.04 s are stated.
+    @Test(arguments: ["o.mp4", "o.mov"]) func aPictureThatStandsLastsToTheEnd(output: String) throws {
+        let folder = try TemporaryFolder()
+        let (source, path) = (folder.path("a.mkv"), folder.path(output))
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=3", "-vf", "select='not(mod(n,5))'", "-fps_mode", "vfr",
+            "-c:v",
+            "libx264", "-x264-params", "bframes=2:b-adapt=0:scenecut=0", source,
+        ])
+        let made = try Program.run(
+            Program.mediatool, ["export", source, "-o", path, "--copy", "--end", "1.1", "--quiet"])
+        try #require(made.status == 0, "\(made.error)")
+        let lines = try FFmpeg.probe(["-show_entries", "format=duration", "-of", "csv=p=0", path])
+        #expect(try abs(#require(lines.first.flatMap(Double.init)) - 1.1) < 0.002)
+    }
+
     @Test func cafHoldsNoFLAC() throws {
         let folder = try TemporaryFolder()
         _ = try FFmpeg.run(["-f", "lavfi", "-i", "sine=d=1", folder.path("a.flac")])

@@ -76,6 +76,25 @@ import Testing
         }
     }
 
+    /// What is said of a copy's range is as long as what ffmpeg decodes of it, and what is decoded lies there in the source.
+    ///
+    /// Ogg counts from the first sample; the last packet of Apple Lossless in Matroska states its own length only.
+    @Test(arguments: [("flac", "n.flac", "o.ogg"), ("libvorbis", "n.ogg", "o.ogg"), ("alac", "n.m4a", "o.mka")])
+    func copiesEndWhereItIsSaid(codec: String, input: String, output: String) throws {
+        let source = try noise(input, ["-c:a", codec])
+        let whole = try samples(source)
+        for part in [["--start", "1.1"], ["--start", "1.1", "--end", "3.2337"]] {
+            let delivered = try #require(try report([source, "-o", output] + part).audio.first?.delivered)
+            let decoded = try samples(folder.path(output))
+            let said = delivered.end.seconds - delivered.start.seconds
+            #expect(abs(said - Double(decoded.count) / 48000) < 0.001, "\(part): \(said)")
+            // Of Vorbis, ffmpeg's samples of the source are early by as much as the first packet does not give.
+            guard codec != "libvorbis" else { continue }
+            let found = try lag(of: decoded, in: whole, from: Int((delivered.start.seconds * 48000).rounded()))
+            #expect(abs(found.samples) <= 48 && found.difference == 0, "\(part): \(found)")
+        }
+    }
+
     /// When the first samples are heard that ffmpeg decodes.
     private func firstTime(_ path: String) throws -> Double {
         let times = try FFmpeg.probe([

@@ -101,7 +101,8 @@ final class LayerCompositor: VideoCompositor {
         let size = Dimensions(
             width: side(Double(shown.width), by: across, stored: stored.width),
             height: side(Double(shown.height), by: down, stored: stored.height))
-        let bitmap = try source.picture.bitmap(
+        // The output has no fields, and scaling would mix them.
+        let bitmap = try source.picture.deinterlaced().bitmap(
             part: part, dimensions: size, dynamicRange: .forceSDR, hdr: source.format?.hdr)
         guard let texture = LayerTexture(width: size.width, height: size.height, straight: bitmap.bytes) else {
             return nil

@@ -244,22 +244,24 @@ extension PixelBuffer {
         func plane(_ index: Int, _ stride: Int) -> Deinterlacer.Plane {
             Deinterlacer.Plane(rows: frame.planeShape(index).rows, stride: stride, step: layouts[index]?.step ?? 1)
         }
-        if first.bytesPerSample == 1 {
-            return PixelBuffer(
+        let whole =
+            if first.bytesPerSample == 1 {
                 try frame.rewritten(as: UInt8.self) { index, row, target in
                     frame.withPlane(index, of: UInt8.self) { source, stride in
                         Deinterlacer.process(
                             row: row, of: source, plane(index, stride), keepsTop: keepsTop, into: &target)
                     }
-                })
-        }
-        return PixelBuffer(
-            try frame.rewritten(as: UInt16.self) { index, row, target in
-                frame.withPlane(index, of: UInt16.self) { source, stride in
-                    Deinterlacer.process(
-                        row: row, of: source, plane(index, stride), keepsTop: keepsTop, into: &target)
                 }
-            })
+            } else {
+                try frame.rewritten(as: UInt16.self) { index, row, target in
+                    frame.withPlane(index, of: UInt16.self) { source, stride in
+                        Deinterlacer.process(
+                            row: row, of: source, plane(index, stride), keepsTop: keepsTop, into: &target)
+                    }
+                }
+            }
+        whole.markProgressive()
+        return PixelBuffer(whole)
     }
 }
 

@@ -38,8 +38,12 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// The end of the linear PCM so far, by the number of its samples.
     private var soundEnd: MediaTime?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
+    /// Indicates whether a frame follows the session's end, so that the one before it is shown until then.
+    private var isEndShown = false
     /// The source time from which on samples are stored in the file; `nil` if it has none.
     private(set) var storedFrom: MediaTime?
+    /// The time from the session's start to the file's: ``lateStart(of:)``.
+    private var lateStart = MediaTime.zero
 
     init(mediaType: MediaType, session: SessionFacts, hint: AssetWriterInput.StoredHint) {
         self.mediaType = mediaType
@@ -66,7 +70,9 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= end { return }
         if buffer.presentationTime.isNumeric, buffer.presentationTime >= end {
-            if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
+            guard mediaType == .video else { return }
+            if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) }
+            isEndShown = true
             return
         }
         if isDescribed {
@@ -215,6 +221,10 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
                 let before = presented?.end ?? end
                 presented?.end = max(before, end)
             }
+            if isEndShown, session.fileType.isISO, let shown = presented?.end, end - session.start > shown {
+                presented?.end = end - session.start
+                duration += (end - session.start - shown).ticks(in: timeBase, rounding: .up) ?? 0
+            }
             // The tables tell how long the last sample is, if the first one was written too.
             if !session.end.isNumeric, session.start == .zero, let dts, let first = firstDecodeTicks,
                 let whole = hint.mediaDuration,
@@ -244,9 +254,12 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             firstSync = buffer.presentationTime
         }
         if let firstSync, buffer.presentationTime.isNumeric, buffer.presentationTime < firstSync { return }
-        if !hasBegun { try begin(buffer, to: sink) }
+        if !hasBegun {
+            try begin(buffer, to: sink)
+            lateStart = lateStart(of: buffer)
+        }
         guard let sample = buffer.storedSample else { return }
-        let start = session.start
+        let start = session.start + lateStart
         func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
         let begins = time(of: buffer)
         try fillHole(before: buffer, at: begins, to: sink)
@@ -270,6 +283,16 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             decode
         )
         firstDecodeTicks = firstDecodeTicks ?? decode
+    }
+
+    /// Returns the time from the session's start to the first audible sample if the file must start with it.
+    ///
+    /// The times of Ogg pages count samples from the first one (RFC 3533, 6); Opus states what precedes it.
+    private func lateStart(of first: SampleBuffer) -> MediaTime {
+        guard session.fileType == .ogg, session.start > .zero, !isOpus(first) else { return .zero }
+        let begins = time(of: first)
+        // A Vorbis decoder outputs nothing for its first packet.
+        return first.formatDescription.codec == "vorbis" ? begins + first.duration : begins
     }
 
     /// Fills a gap before linear PCM with silence.

@@ -326,8 +326,14 @@ extension TranscodeReport.Delivered {
         // priming, which is stored but not heard.
         let hasPriming = zero == .zero && seen.start < .zero
         if !type.keepsLateStarts, !hasPriming, !format.codec.hasPrefix("pcm_") {
-            // For Opus, the header states how much of the first packets is skipped.
-            let first = format.codec == "opus" ? seen.start : seen.firstInside
+            // For Opus, the header states how much of the first packets is skipped. A decoder outputs nothing for the
+            // first packet of Vorbis.
+            let first =
+                switch format.codec {
+                case "opus": seen.start
+                case "vorbis" where zero != .zero: seen.firstInsideEnd
+                default: seen.firstInside
+                }
             // Such a file starts at zero, whatever the time of its first sample.
             if first.isNumeric, first > zero {
                 start += first - zero
