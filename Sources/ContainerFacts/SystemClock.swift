@@ -6,7 +6,7 @@ import MediaBase
 /// ISO/IEC 13818-1, 2.4.3.5 and 2.5.3.4.
 package enum SystemClock {
     /// The number of places at which the clock is read.
-    private static let places = 32
+    private static let places = 64
     /// The number of bytes to search at each place; the clock is sent at least every 0.1 s (0.7 s in program streams).
     private static let bytesAtPlace = 1 << 18
     /// The number of bytes to read at once.
@@ -22,67 +22,79 @@ package enum SystemClock {
     /// Jumps of a few seconds are not seen if the clock is back at the right time at all places.
     package static func mayJump(in file: InputFile) -> Bool {
         guard file.mayJump, file.isSeekable, let length = file.length, length > 0 else { return false }
-        let starts = (0..<places).map { UInt64(length) * UInt64($0) / UInt64(places) }
+        let starts = (0..<places).map { UInt64(length) / UInt64(places) * UInt64($0) }
         for start in starts { file.willRead(start..<start + UInt64(bytesAtOnce)) }
-        var steps: [Int64] = []
+        var (steps, lastSteps): ([Int64], [Int64]) = ([], [])
         var last: [Int: Int64] = [:]
         for start in starts {
-            guard let clock = clock(in: file, from: start) else { continue }
-            if let before = last.updateValue(clock.ticks, forKey: clock.stream) {
-                // The clock has 33 bits, so that it starts again after 26.5 hours.
-                let step = (clock.ticks - before) & ((1 << 33) - 1)
-                steps.append(step < 1 << 32 ? step : step - 1 << 33)
-            }
+            if let clock = clock(in: file, from: start) { step(to: clock, from: &last, &steps) }
         }
+        let tail = UInt64(max(0, length - Int64(bytesAtPlace)))
+        for clock in clocks(in: (try? file.bytes(at: tail, count: bytesAtPlace)) ?? [], of: file.format) {
+            step(to: clock, from: &last, &lastSteps)
+        }
+        // The tail may begin before the last place.
+        if let first = lastSteps.first, first < 0, starts.last.map({ $0 > tail }) ?? false { lastSteps.removeFirst() }
         let usual = steps.sorted().dropFirst(steps.count / 2).first ?? 0
-        return steps.contains { $0 < 0 || $0 > max(reach, leeway * usual) }
+        return (steps + lastSteps).contains { $0 < 0 || $0 > max(reach, leeway * usual) }
     }
 
-    /// Returns the first clock after a byte position with the number of the stream that carries it.
-    private static func clock(in file: InputFile, from start: UInt64) -> (stream: Int, ticks: Int64)? {
-        var bytes: [UInt8] = []
-        while bytes.count < bytesAtPlace {
-            guard let more = try? file.bytes(at: start + UInt64(bytes.count), count: bytesAtOnce), !more.isEmpty else {
-                return nil
-            }
-            bytes += more
-            let found = file.format == .transportStream ? transportClock(in: bytes) : programClock(in: bytes)
-            if let found { return found }
+    /// Adds the time from the last clock to the next one of the same stream.
+    private static func step(to clock: Clock, from last: inout [Int: Int64], _ steps: inout [Int64]) {
+        guard let before = last.updateValue(clock.ticks, forKey: clock.stream) else { return }
+        // The clock has 33 bits, so that it starts again after 26.5 hours.
+        let step = (clock.ticks - before) & ((1 << 33) - 1)
+        steps.append(step < 1 << 32 ? step : step - 1 << 33)
+    }
+
+    /// A clock with the number of the stream that carries it.
+    package typealias Clock = (stream: Int, ticks: Int64)
+
+    /// Returns the first clock after a byte position.
+    private static func clock(in file: InputFile, from start: UInt64) -> Clock? {
+        for place in stride(from: start, to: start + UInt64(bytesAtPlace), by: bytesAtOnce) {
+            guard let bytes = try? file.bytes(at: place, count: bytesAtOnce), !bytes.isEmpty else { return nil }
+            if let found = clocks(in: bytes, of: file.format).first { return found }
         }
         return nil
     }
 
-    /// Returns the first program clock reference of whole transport packets, of 188 bytes or with 4 or 16 more.
-    package static func transportClock(in bytes: [UInt8]) -> (stream: Int, ticks: Int64)? {
+    private static func clocks(in bytes: [UInt8], of format: ContainerFormat) -> [Clock] {
+        format == .transportStream ? transportClocks(in: bytes) : programClocks(in: bytes)
+    }
+
+    /// Returns the program clock references of whole transport packets, of 188 bytes or with 4 or 16 more.
+    package static func transportClocks(in bytes: [UInt8]) -> [Clock] {
         for size in [188, 192, 204] {
             let starts = 0..<min(size, max(0, bytes.count - 4 * size))
             guard let first = starts.first(where: { start in (0...4).allSatisfy { bytes[start + $0 * size] == 0x47 } })
             else { continue }
-            for place in stride(from: first, to: bytes.count - 12, by: size) {
+            return stride(from: first, to: bytes.count - 12, by: size).compactMap { place in
                 // An adaptation field with the flag for the reference.
                 guard bytes[place] == 0x47, bytes[place + 3] & 0x20 != 0, bytes[place + 4] >= 7,
                     bytes[place + 5] & 0x10 != 0
-                else { continue }
+                else { return nil }
                 let base = bytes[place + 6..<place + 11].bigEndian >> 7
                 return (Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base))
             }
-            return nil
         }
-        return nil
+        return []
     }
 
-    /// Returns the first system clock reference of a program stream's pack headers.
-    package static func programClock(in bytes: [UInt8]) -> (stream: Int, ticks: Int64)? {
-        for place in 0..<max(0, bytes.count - 10) where bytes[place..<place + 4].elementsEqual([0, 0, 1, 0xBA]) {
+    /// Returns the system clock references of a program stream's pack headers.
+    package static func programClocks(in bytes: [UInt8]) -> [Clock] {
+        (0..<max(0, bytes.count - 10)).compactMap { place in
+            guard bytes[place + 2] == 1, bytes[place + 3] == 0xBA, bytes[place] == 0, bytes[place + 1] == 0 else {
+                return nil
+            }
             let head = bytes[place + 4..<place + 9].bigEndian
             // MPEG-2 has two bits and MPEG-1 four before the reference.
             switch bytes[place + 4] >> 4 {
             case 4...7: return (0, reference(head >> 3))
             case 2: return (0, reference(head >> 1))
-            default: continue
+            default: return nil
             }
         }
-        return nil
     }
 
     /// Returns a reference of 33 bits, without the marker bits after the first 3 and the next 15.

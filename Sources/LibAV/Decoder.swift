@@ -90,7 +90,11 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         // With frame threads, libavcodec hits an assertion if a decoder has produced a frame and then rejects the
         // packet. Therefore err_recognition keeps its default, without AV_EF_EXPLODE. The WebP decoder rejects packets
         // like that regardless, so it gets one thread.
-        if parameters.pointee.codec_id == AV_CODEC_ID_WEBP { context.pointee.thread_count = 1 }
+        //
+        // The MPEG-4 decoder's threads do not always conceal damage in the same way.
+        if [AV_CODEC_ID_WEBP, AV_CODEC_ID_MPEG4].contains(parameters.pointee.codec_id) {
+            context.pointee.thread_count = 1
+        }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder

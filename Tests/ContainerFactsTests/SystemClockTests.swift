@@ -23,15 +23,15 @@ import Testing
         let bytes =
             [UInt8](repeating: 0, count: junk)
             + [nil, nil, stored, nil, 5, nil, nil].flatMap { packet($0, size: size) }
-        let found = SystemClock.transportClock(in: bytes)
-        #expect(found?.stream == 0x123 && found?.ticks == stored)
-        #expect(SystemClock.transportClock(in: Array(bytes.prefix(junk + 2 * size))) == nil)
+        let found = SystemClock.transportClocks(in: bytes)
+        #expect(found.map(\.stream) == [0x123, 0x123] && found.map(\.ticks) == [stored, 5])
+        #expect(SystemClock.transportClocks(in: Array(bytes.prefix(junk + 2 * size))).isEmpty)
     }
 
     /// The references that ffprobe's packets, which are decoded at these times, must be near.
     @Test func thePackHeaderOfAProgramStream() throws {
         let head = Array(try Fixtures.bytes("mpegps.mpg").prefix(1 << 16))
-        let clock = try #require(SystemClock.programClock(in: head))
+        let clock = try #require(SystemClock.programClocks(in: head).first)
         let first = try #require(
             try FFmpeg.probe([
                 "-select_streams", "v:0", "-show_entries", "packet=dts", "-of", "csv=p=0",
@@ -42,14 +42,16 @@ import Testing
         // MPEG-1: 0010, then 3, 15 and 15 bits, each with a marker bit behind it.
         let old: [UInt8] = [0, 0, 1, 0xBA, 0x21 | 5 << 1, 0x12, 0x35, 0x9A, 0xBD, 0, 0, 0]
         let (high, middle, low) = (Int64(5), Int64(0x1235 >> 1), Int64(0x9ABD >> 1))
-        #expect(SystemClock.programClock(in: old)?.ticks == high << 30 | middle << 15 | low)
+        #expect(SystemClock.programClocks(in: old).first?.ticks == high << 30 | middle << 15 | low)
     }
 
+    /// Two whole recordings, and one with the first second of another behind it.
     @Test func onlyAClockThatJumpsIsSuspicious() throws {
         let folder = try TemporaryFolder()
         let whole = try Fixtures.bytes("mpegts-10s.ts")
         let path = try folder.write("twice.ts", whole + whole)
-        for (path, jumps) in [(try Fixtures.path("mpegts-10s.ts"), false), (path, true)] {
+        let short = try folder.write("short.ts", whole + whole.prefix(188 * 60))
+        for (path, jumps) in [(try Fixtures.path("mpegts-10s.ts"), false), (path, true), (short, true)] {
             #expect(SystemClock.mayJump(in: try InputFile(opening: .path(FilePath(path)))) == jumps)
         }
     }

@@ -12,8 +12,10 @@ import Testing
         packets.map { packet in
             packet.time
                 + follower.shift(
-                    stream: packet.stream, time: packet.time, duration: packet.stream == 0 ? 3600 : 1800,
-                    position: packet.position)
+                    of: ClockFollower.Timing(
+                        decode: packet.time, presentation: packet.time, duration: packet.stream == 0 ? 3600 : 1800,
+                        position: packet.position),
+                    stream: packet.stream)
         }
     }
 
@@ -26,9 +28,11 @@ import Testing
         }
         #expect(shown(packets, &follower) == times)
         #expect(follower.jumps.all.map(\.position) == [25_000])
-        #expect(follower.jumps.all.map(\.ticks) == [1_000_000 + 25 * 3600])
+        #expect(follower.settled().all.map(\.ticks) == [1_000_000 + 25 * 3600])
         // Whoever reads from there on finds the same.
-        #expect(follower.jumps.shift(at: 24_999) == 0 && follower.jumps.shift(at: 30_000) == -ahead)
+        let jumps = follower.settled()
+        #expect(jumps.shift(at: 24_999) == 0 && jumps.shift(at: 30_000) == -ahead)
+        #expect(jumps.isLast(23_000, ofStream: 0) && !jumps.isLast(22_000, ofStream: 0))
     }
 
     @Test func aGapAndJitterAreNoJumps() {
@@ -52,6 +56,21 @@ import Testing
             shown(packets, &follower)
                 == packets.map { $0.position < 50 ? $0.time : $0.time + shift })
         #expect(follower.jumps.all.map(\.position) == [50])
+        // Of the whole file it is known that video ends last, at 507,200.
+        let jumps = follower.settled()
+        #expect(jumps.all.map(\.position) == [50] && jumps.shift(at: 50) == 507_200 - 90_000)
+        #expect(jumps.isLast(30, ofStream: 0) && jumps.isLast(20, ofStream: 1))
+    }
+
+    /// A single packet with a wrong time, far ahead or behind, is no recording of its own.
+    @Test(arguments: [Int64(-1_350_000), 90_000_000]) func aWrongTimeIsNoJump(wrong: Int64) {
+        var follower = ClockFollower()
+        let times = (0..<50).map { Int64(2_000_000 + $0 * 3600) }
+        let packets: [Stored] = times.enumerated().map { number, time in
+            (stream: 0, time: number == 25 ? time + wrong : time, position: Int64(number * 100))
+        }
+        _ = shown(packets, &follower)
+        #expect(follower.settled().all.isEmpty)
     }
 
     /// A stream that begins late or falls silent for a minute does not move the others.

@@ -229,8 +229,17 @@ extension Asset {
             }
             file.times = contents.times
             file.followClock()
-            let scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
-            contents = try AssetContents(file, scan: scan, programOrigins: contents.programOrigins)
+            var scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
+            let jumps = file.foundJumps
+            if !jumps.all.isEmpty {
+                // Only now are the times after each jump known.
+                contents.clockJumps = jumps
+                let again = try open(cancellation)
+                contents.apply(to: again)
+                scan = try PacketScan(again, origin: contents.mediaOrigin(ofStream:))
+            }
+            contents = try AssetContents(
+                file, scan: scan, programOrigins: contents.programOrigins, clockJumps: jumps)
             state.withLock { $0.scan = scan }
             return contents
         } catch {

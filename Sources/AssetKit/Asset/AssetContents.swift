@@ -39,11 +39,13 @@ struct AssetContents: Sendable {
     ///   - scan: The result of reading all packets; `nil` if they were not read.
     ///   - programOrigins: The ``programOrigins`` of the contents with which the packets were read; `nil` to determine
     ///     them.
+    ///   - clockJumps: The jumps of the clock with which the packets were read.
     init(
-        _ file: InputFile, scan: PacketScan?, programOrigins: [Int: MediaTime]? = nil
+        _ file: InputFile, scan: PacketScan?, programOrigins: [Int: MediaTime]? = nil,
+        clockJumps: ClockJumps = ClockJumps()
     ) throws(MediaError) {
         skippedBytes = file.passedOver
-        clockJumps = file.foundJumps
+        self.clockJumps = clockJumps
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         var warnings: [String] = []
         let movie = file.format == .isoMedia ? try ISOMovie(file, warnings: &warnings) : nil

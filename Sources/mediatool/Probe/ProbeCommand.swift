@@ -86,7 +86,8 @@ struct ProbeCommand: FilesCommand {
 
     private static func probe(_ file: InputArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
         var assetOptions = options.assetOptions()
-        assetOptions.isPrecise = scans
+        // The header of a pipe is read again once the packets are known.
+        (assetOptions.isPrecise, assetOptions.spoolsPipe) = (scans, scans)
         return try ProbeJob(asset: file.asset(assetOptions), scans: scans, isStrict: options.strict).run()
     }
 }
