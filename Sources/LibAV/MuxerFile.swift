@@ -242,6 +242,8 @@ extension MuxerFile {
             throw failure(status, "avformat_write_header", doing: "write the header")
         }
         try dictionary.refuseUnused(by: "the muxer")
+        // The muxer of MP4 clears this flag if it writes its header after the first packets; AAC in ADTS needs it.
+        context.pointee.flags |= AVFMT_FLAG_AUTO_BSF
         for cover in coverPackets {
             let packet = try Packet.copying(cover.bytes)
             packet.pointer.pointee.stream_index = cover.stream

@@ -95,6 +95,14 @@ import Testing
         }
     }
 
+    /// In transport streams, each packet of AAC has a header that MP4 does not have.
+    @Test func segmentsOfATransportStream() throws {
+        let source = try Fixtures.path("mpegts-10s.ts")
+        _ = try report([source, "-o", "stream", "--segments", "1"])
+        let made = try FFmpeg.pcm(folder.path("stream/index.m3u8"))
+        #expect(try !made.isEmpty && made == FFmpeg.pcm(source))
+    }
+
     /// When the first samples are heard that ffmpeg decodes.
     private func firstTime(_ path: String) throws -> Double {
         let times = try FFmpeg.probe([
