@@ -138,7 +138,8 @@ struct ClockFollower: Sendable {
         let duration = max(0, min(packet.duration, Self.reach))
         let place = packet.decode.addingClamped(shift)
         // A stream that is on another clock from its first packet on is none of those that are followed.
-        guard streams[index] != nil || latest.map({ place.subtractingClamped($0).magnitude <= Self.reach }) ?? true else {
+        guard streams[index] != nil || latest.map({ place.subtractingClamped($0).magnitude <= Self.reach }) ?? true
+        else {
             return shift
         }
         streams[index] = Stream(last: place, position: packet.position)
