@@ -20,6 +20,7 @@ extension InputFile {
     /// Corrects the properties of a packet that libavformat's versions derive differently from the container.
     func settle(_ packet: borrowing Packet) {
         let index = packet.streamIndex
+        if packet.duration == 0, let stream = pointer(toStream: index) { packet.countALAC(in: stream) }
         if let listed = times[index], let time = packet.pts ?? packet.dts {
             if let end = listed.ends[time], end > time {
                 packet.pointer.pointee.duration = end.subtractingClamped(time)
@@ -37,7 +38,6 @@ extension InputFile {
     /// output for the first packet, whose time is the delay's.
     private func settleSound(_ packet: borrowing Packet, in stream: UnsafeMutablePointer<AVStream>) {
         if packet.paddingSamples > 0 { packet.countPadding(in: stream) }
-        if packet.duration == 0 { packet.countALAC(in: stream) }
         guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO,
             case let delay = Int(parameters.pointee.initial_padding), delay > 0
         else { return }

@@ -193,7 +193,7 @@ extension Packet {
         default: return head.count > 1 ? Int(head[1] & 0x3F) * frame : 0
         }
     }
-    /// Sets the duration of a packet of Apple Lossless, for which libavformat knows none in Matroska.
+    /// Sets the duration of a packet of Apple Lossless, for which libavformat knows none in Matroska and CAF.
     ///
     /// Only a packet with fewer samples than the header says states their number.
     func countALAC(in stream: UnsafeMutablePointer<AVStream>) {

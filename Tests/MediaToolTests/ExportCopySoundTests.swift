@@ -103,6 +103,30 @@ import Testing
         #expect(try !made.isEmpty && made == FFmpeg.pcm(source))
     }
 
+    /// A frame of MP3 may refer to many before it, most where the rate is low; a copy that hides them sounds right at once.
+    @Test(arguments: ["48k", "128k"], ["o.mp4", "o.mov"]) func partsOfMP3SoundRightAtOnce(rate: String, output: String)
+        throws
+    {
+        let source = try noise("n.mp3", ["-c:a", "libmp3lame", "-b:a", rate])
+        let whole = try samples(source)
+        _ = try report([source, "-o", output, "--start", "1", "--end", "3"])
+        let copied = try samples(folder.path(output))
+        #expect(copied.count >= 96_000)
+        let (wanted, found) = (whole[48_000..<60_000], copied[0..<12_000])
+        #expect(zip(wanted, found).allSatisfy { abs($0 - $1) <= 1 })
+    }
+
+    /// The packets of Apple Lossless in CAF have no durations; each can be decoded alone.
+    @Test func partsOfAppleLosslessInCAF() throws {
+        let source = try noise("n.caf", ["-c:a", "alac"])
+        let whole = try samples(source)
+        let delivered = try #require(
+            try report([source, "-o", "o.m4a", "--start", "0.7123", "--end", "2.3457"]).audio.first?.delivered)
+        #expect(abs(delivered.start.seconds - 0.7123) < 0.00002 && abs(delivered.end.seconds - 2.3457) < 0.00002)
+        let (copied, first) = (try samples(folder.path("o.m4a")), Int((0.7123 * 48000).rounded()))
+        #expect(copied.count >= 78_403 && copied[..<78_000].elementsEqual(whole[first..<first + 78_000]))
+    }
+
     /// When the first samples are heard that ffmpeg decodes.
     private func firstTime(_ path: String) throws -> Double {
         let times = try FFmpeg.probe([

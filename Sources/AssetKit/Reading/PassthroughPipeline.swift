@@ -32,6 +32,15 @@ final class PassthroughPipeline: SamplePipeline {
     /// The duration after which Opus decodes as from the beginning of the stream (RFC 7845, 4.6).
     static let opusPreRoll = MediaTime(value: 80, timescale: 1000)
 
+    /// Returns true if frames of MP3 of these sizes hold everything that the next one may refer to.
+    ///
+    /// A frame's data begins up to 511 bytes before it, not counting headers (ISO/IEC 11172-3, 2.4.2.7).
+    static func fillsReservoir(_ sizes: [Int]) -> Bool {
+        // The header, its checksum and the side information of two channels.
+        let overhead = 4 + 2 + 32
+        return sizes.reduce(0) { $0 + max(0, $1 - overhead) } >= 511
+    }
+
     /// H.264 and HEVC reorder at most 16 frames.
     private static let maximumHeldBack = 17
 
@@ -73,7 +82,9 @@ final class PassthroughPipeline: SamplePipeline {
             let isBefore = entry.begins < range.start && entry.begins + entry.duration <= range.start
             if isBefore {
                 held.append(entry)
-                if held.count > preRoll, preRoll == 0 || held[1].begins <= range.start - preRollTime {
+                if held.count > preRoll, preRoll == 0 || held[1].begins <= range.start - preRollTime,
+                    format.codec != "mp3" || Self.fillsReservoir(held.dropFirst().dropLast().map(\.sample.size))
+                {
                     held.removeFirst()
                 }
                 return

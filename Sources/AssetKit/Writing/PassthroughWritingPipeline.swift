@@ -95,7 +95,11 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             // One earlier packet warms up most audio decoders; video needs all frames since the last sync sample.
             if mediaType == .video {
                 if buffer.isSync { early = [] }
-            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -PassthroughPipeline.opusPreRoll {
+            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -PassthroughPipeline.opusPreRoll,
+                !isMP3(buffer)
+                    || PassthroughPipeline.fillsReservoir(
+                        early.dropFirst().dropLast().map { $0.storedSample?.size ?? 0 })
+            {
                 early.removeFirst()
             }
             early.append(buffer)
@@ -132,6 +136,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     private func isOpus(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "opus" }
+    private func isMP3(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "mp3" }
 
     /// The source time at which writing ends: the session's end, or an earlier end of the source's edit list if the
     /// file type has no edit lists.

@@ -174,8 +174,8 @@ extension VideoOutputSettings.Codec {
     /// Indicates whether the codec codes every frame independently, whatever the settings are.
     public var isIntraOnly: Bool { ![.h264, .hevc, .vp9, .av1].contains(self) }
 
-    /// Indicates whether the codec can mark frames as interlaced.
-    package var holdsFields: Bool { self != .vp9 && self != .av1 }
+    /// Indicates whether the encoder can mark frames as interlaced; x265 does so only for single fields.
+    package var holdsFields: Bool { ![.hevc, .vp9, .av1].contains(self) }
 
     /// Indicates whether the codec is a variant of Avid DNxHR.
     var isDNxHR: Bool { codecName == "dnxhd" }
