@@ -254,7 +254,7 @@ def main():
         report.each("retries", [
             ("crash", lambda: retries(folder, "abort", waveform, 0, [], ["late.flac", "12:30.flac"])),
             ("time limit", lambda: retries(folder, "sleep", waveform, 0, ["--timeout", "1"], ["late.flac", "12:30.flac"])),
-            ("in the middle", lambda: retries(folder, "height", thumbs, 12, [], ["late.mkv"])),
+            ("in the middle", lambda: retries(folder, "height", thumbs, 6, [], ["late.mkv"])),
             ("damage", lambda: damage(folder)),
         ])
         if arguments.full:
