@@ -25,38 +25,41 @@ package enum SystemClock {
         let starts = (0..<places).map { UInt64(length) / UInt64(places) * UInt64($0) }
         for start in starts { file.willRead(start..<start + UInt64(bytesAtOnce)) }
         var (steps, lastSteps): ([Int64], [Int64]) = ([], [])
-        var last: [Int: Int64] = [:]
+        var last: [Int: Clock] = [:]
         for start in starts {
             if let clock = clock(in: file, from: start) { step(to: clock, from: &last, &steps) }
         }
         let tail = UInt64(max(0, length - Int64(bytesAtPlace)))
-        for clock in clocks(in: (try? file.bytes(at: tail, count: bytesAtPlace)) ?? [], of: file.format) {
-            step(to: clock, from: &last, &lastSteps)
-        }
-        // The tail may begin before the last place.
-        if let first = lastSteps.first, first < 0, starts.last.map({ $0 > tail }) ?? false { lastSteps.removeFirst() }
+        for clock in clocks(in: file, at: tail, count: bytesAtPlace) { step(to: clock, from: &last, &lastSteps) }
         let usual = steps.sorted().dropFirst(steps.count / 2).first ?? 0
         return (steps + lastSteps).contains { $0 < 0 || $0 > max(reach, leeway * usual) }
     }
 
-    /// Adds the time from the last clock to the next one of the same stream.
-    private static func step(to clock: Clock, from last: inout [Int: Int64], _ steps: inout [Int64]) {
-        guard let before = last.updateValue(clock.ticks, forKey: clock.stream) else { return }
+    /// Adds the time from the last clock to the next one of the same stream, unless that was seen already.
+    private static func step(to clock: Clock, from last: inout [Int: Clock], _ steps: inout [Int64]) {
+        guard let before = last[clock.stream] else { return last[clock.stream] = clock }
+        guard clock.position > before.position else { return }
+        last[clock.stream] = clock
         // The clock has 33 bits, so that it starts again after 26.5 hours.
-        let step = (clock.ticks - before) & ((1 << 33) - 1)
+        let step = (clock.ticks - before.ticks) & ((1 << 33) - 1)
         steps.append(step < 1 << 32 ? step : step - 1 << 33)
     }
 
-    /// A clock with the number of the stream that carries it.
-    package typealias Clock = (stream: Int, ticks: Int64)
+    /// A clock with the number of the stream that carries it, and where it is stored.
+    package typealias Clock = (stream: Int, ticks: Int64, position: Int)
 
     /// Returns the first clock after a byte position.
     private static func clock(in file: InputFile, from start: UInt64) -> Clock? {
         for place in stride(from: start, to: start + UInt64(bytesAtPlace), by: bytesAtOnce) {
-            guard let bytes = try? file.bytes(at: place, count: bytesAtOnce), !bytes.isEmpty else { return nil }
-            if let found = clocks(in: bytes, of: file.format).first { return found }
+            if let found = clocks(in: file, at: place, count: bytesAtOnce).first { return found }
         }
         return nil
+    }
+
+    /// Returns the clocks in a range of a file; none if it cannot be read.
+    private static func clocks(in file: InputFile, at start: UInt64, count: Int) -> [Clock] {
+        let bytes = (try? file.bytes(at: start, count: count)) ?? []
+        return clocks(in: bytes, of: file.format).map { ($0.stream, $0.ticks, Int(clamping: start) + $0.position) }
     }
 
     private static func clocks(in bytes: [UInt8], of format: ContainerFormat) -> [Clock] {
@@ -75,7 +78,7 @@ package enum SystemClock {
                     bytes[place + 5] & 0x10 != 0
                 else { return nil }
                 let base = bytes[place + 6..<place + 11].bigEndian >> 7
-                return (Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base))
+                return (Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base), place)
             }
         }
         return []
@@ -90,8 +93,8 @@ package enum SystemClock {
             let head = bytes[place + 4..<place + 9].bigEndian
             // MPEG-2 has two bits and MPEG-1 four before the reference.
             switch bytes[place + 4] >> 4 {
-            case 4...7: return (0, reference(head >> 3))
-            case 2: return (0, reference(head >> 1))
+            case 4...7: return (0, reference(head >> 3), place)
+            case 2: return (0, reference(head >> 1), place)
             default: return nil
             }
         }

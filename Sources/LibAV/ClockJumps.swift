@@ -72,7 +72,7 @@ struct ClockFollower: Sendable {
     private var streams: [Int: Stream] = [:]
     /// The end of the latest packet on the current clock, in decode time; `nil` before the first one.
     private var latest: Int64?
-    /// What is stored before the first jump, and after each one.
+    /// The media before the first jump, and after each one.
     private var parts = [Part()]
 
     private struct Stream {

@@ -51,7 +51,11 @@ import Testing
         let whole = try Fixtures.bytes("mpegts-10s.ts")
         let path = try folder.write("twice.ts", whole + whole)
         let short = try folder.write("short.ts", whole + whole.prefix(188 * 60))
-        for (path, jumps) in [(try Fixtures.path("mpegts-10s.ts"), false), (path, true), (short, true)] {
+        let files = [
+            (try Fixtures.path("mpegts-10s.ts"), false), (try Fixtures.path("damaged.ts"), false), (path, true),
+            (short, true),
+        ]
+        for (path, jumps) in files {
             #expect(SystemClock.mayJump(in: try InputFile(opening: .path(FilePath(path)))) == jumps)
         }
     }

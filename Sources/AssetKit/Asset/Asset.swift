@@ -227,19 +227,7 @@ extension Asset {
                 state.withLock { $0.file = file }
                 return contents
             }
-            file.times = contents.times
-            file.followClock()
-            var scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
-            let jumps = file.foundJumps
-            if !jumps.all.isEmpty {
-                // Only now are the times after each jump known.
-                contents.clockJumps = jumps
-                let again = try open(cancellation)
-                contents.apply(to: again)
-                scan = try PacketScan(again, origin: contents.mediaOrigin(ofStream:))
-            }
-            contents = try AssetContents(
-                file, scan: scan, programOrigins: contents.programOrigins, clockJumps: jumps)
+            let scan = try readPrecisely(file, &contents, cancellation)
             state.withLock { $0.scan = scan }
             return contents
         } catch {
@@ -261,7 +249,7 @@ extension Asset {
         }
     }
 
-    private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
+    func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
             spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation,

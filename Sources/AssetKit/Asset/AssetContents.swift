@@ -118,7 +118,7 @@ struct AssetContents: Sendable {
         if file.format.hasDecodeTimesOnly {
             for place in tracks.indices { tracks[place].startsWithFirstPicture = true }
         }
-        warnings += Self.warnings(of: clockJumps, since: origin)
+        if let warning = clockJumps.warning(since: origin) { warnings.append(warning) }
         if scan == nil, let movie, movie.hasUncountedFragments {
             warnings.append(
                 "the duration is that of the fragments that were read, and may be longer: reading all packets, or a "
@@ -179,14 +179,6 @@ struct AssetContents: Sendable {
             ($0.format.mediaType == .video || $0.format.mediaType == .audio) && $0.attachedPicture == nil
         }
         return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
-    }
-
-    /// Returns a warning with the places at which the clock jumps, if there are any.
-    private static func warnings(of jumps: ClockJumps, since origin: MediaTime) -> [String] {
-        guard let first = jumps.all.first else { return [] }
-        let time = MediaTime(value: first.ticks, timescale: 90_000) - origin
-        let count = jumps.all.count == 1 ? "" : " and \(jumps.all.count - 1) more times after that"
-        return ["the clock jumps at \(time.clockText())\(count); what follows is shown as if it did not"]
     }
 
     /// Returns a warning with the declared and the actual end of a track in a truncated file; `nil` if the track is

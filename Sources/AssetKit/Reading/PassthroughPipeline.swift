@@ -16,8 +16,6 @@ final class PassthroughPipeline: SamplePipeline {
     private let isVideo: Bool
     /// The minimum number of audio samples before the first one that is heard.
     private let preRoll: Int
-    /// The minimum duration of the pre-roll before the range's start.
-    private let preRollTime: MediaTime
     /// The samples so far that may be needed, until the frame on screen at the range's start is known.
     private var held: [TrackSamples.Entry] = []
     private var heldBytes = 0
@@ -28,18 +26,6 @@ final class PassthroughPipeline: SamplePipeline {
     private var behind: [SampleBuffer] = []
     private var ready: ArraySlice<SampleBuffer> = []
     private var isOver = false
-
-    /// The duration after which Opus decodes as from the beginning of the stream (RFC 7845, 4.6).
-    static let opusPreRoll = MediaTime(value: 80, timescale: 1000)
-
-    /// Returns true if frames of MP3 of these sizes hold everything that the next one may refer to.
-    ///
-    /// A frame's data begins up to 511 bytes before it, not counting headers (ISO/IEC 11172-3, 2.4.2.7).
-    static func fillsReservoir(_ sizes: [Int]) -> Bool {
-        // The header, its checksum and the side information of two channels.
-        let overhead = 4 + 2 + 32
-        return sizes.reduce(0) { $0 + max(0, $1 - overhead) } >= 511
-    }
 
     /// H.264 and HEVC reorder at most 16 frames.
     private static let maximumHeldBack = 17
@@ -55,7 +41,6 @@ final class PassthroughPipeline: SamplePipeline {
         isVideo = track.mediaType == .video && !track.isAttachedPicture
         // Two samples, because one may be cut and the one before it warms up the decoder.
         preRoll = track.mediaType == .audio && PCMForm(format) == nil ? 2 : 0
-        preRollTime = format.codec == "opus" ? Self.opusPreRoll : .zero
         isPastStart = range.start <= .zero
         isOver = range.isEmpty
     }
@@ -82,8 +67,11 @@ final class PassthroughPipeline: SamplePipeline {
             let isBefore = entry.begins < range.start && entry.begins + entry.duration <= range.start
             if isBefore {
                 held.append(entry)
-                if held.count > preRoll, preRoll == 0 || held[1].begins <= range.start - preRollTime,
-                    format.codec != "mp3" || Self.fillsReservoir(held.dropFirst().dropLast().map(\.sample.size))
+                if held.count > preRoll,
+                    preRoll == 0
+                        || AudioPreRoll.isCovered(
+                            codec: format.codec, withoutFirstOf: held.map(\.sample.size),
+                            second: held[1].begins - range.start)
                 {
                     held.removeFirst()
                 }

@@ -147,3 +147,18 @@ extension MediaFileType {
         }
     }
 }
+
+extension TrackDescription {
+    /// Creates the description of a new track of timecode or data.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the format has no four-character code.
+    init(_ format: FormatDescription) throws(MediaError) {
+        guard let tag = format.codecTag, tag.utf8.count == 4 else {
+            throw MediaError(
+                .unsupported,
+                "samples of \(format.mediaType) need a format with the four characters of their sample entry as its codec tag"
+            )
+        }
+        self.init(format: FourCC(stringLiteral: tag), fields: format.extradata)
+    }
+}

@@ -29,8 +29,8 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private var last: (packet: CompressedSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
     private var usualDuration: Int64 = 0
-    /// The start time of the next Opus packet, by the durations of those before; used if the source's clock is coarse.
-    private var nextOpus: MediaTime?
+    /// The times of Opus packets, which the source's clock may have rounded.
+    private var opusClock: OpusClock
     /// The number of samples to skip at the start of an Opus excerpt, so that playback starts at the exact sample.
     private var preSkip: Int?
     /// The time of the first stored frame, at or after the session's start, that the source does not show.
@@ -49,6 +49,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         self.mediaType = mediaType
         self.session = session
         self.hint = hint
+        opusClock = OpusClock(timescale: hint.timescale)
     }
 
     func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
@@ -56,7 +57,11 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             throw MediaError(.invalidArgument, "an input without settings takes stored samples; others need settings")
         }
         if !timeBase.isValid { settleClock(buffer) }
-        var buffer = placedOpus(buffer)
+        var buffer = buffer
+        if isOpus(buffer) {
+            buffer = opusClock.placed(
+                buffer, padding: (buffer.codecParameters ?? hint.parameters)?.initialPadding ?? 0)
+        }
         // Files without edit lists cannot hide samples, so PCM is cut.
         if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
             guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
@@ -95,10 +100,10 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             // One earlier packet warms up most audio decoders; video needs all frames since the last sync sample.
             if mediaType == .video {
                 if buffer.isSync { early = [] }
-            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -PassthroughPipeline.opusPreRoll,
-                !isMP3(buffer)
-                    || PassthroughPipeline.fillsReservoir(
-                        early.dropFirst().dropLast().map { $0.storedSample?.size ?? 0 })
+            } else if early.count > 1,
+                AudioPreRoll.isCovered(
+                    codec: buffer.formatDescription.codec, withoutFirstOf: early.map { $0.storedSample?.size ?? 0 },
+                    second: time(of: early[1]))
             {
                 early.removeFirst()
             }
@@ -136,7 +141,6 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     private func isOpus(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "opus" }
-    private func isMP3(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "mp3" }
 
     /// The source time at which writing ends: the session's end, or an earlier end of the source's edit list if the
     /// file type has no edit lists.
@@ -169,7 +173,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             }
         }
         if let first = early.first, isOpus(first), !session.fileType.isISO, session.start > .zero {
-            let skipped = (-time(of: first)).sampleIndex(rate: Self.opusRate, rounding: .halfAwayFromZero)
+            let skipped = (-time(of: first)).sampleIndex(rate: OpusClock.rate, rounding: .halfAwayFromZero)
             preSkip = skipped.map { max(0, Int(clamping: $0)) }
         }
         for (sample, decode) in zip(early, Self.decodeTimes(of: early))
@@ -345,40 +349,10 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         timeBase = Rational(1, Int64(max(1, scale)))
     }
 
-    private static let opusRate: Int32 = 48_000
-
-    /// Indicates whether the source's clock is too coarse for single Opus samples, as Matroska's is.
-    private var isClockCoarse: Bool { hint.timescale > 0 && hint.timescale < Self.opusRate }
-
-    /// Returns an Opus packet with its exact time if its own time is rounded to a coarse clock.
-    ///
-    /// Packets follow each other without gaps, and the first starts before zero by the delay in the codec's header.
-    /// Matroska subtracts that delay from the packets' times, and rounds both.
-    private func placedOpus(_ buffer: SampleBuffer) -> SampleBuffer {
-        // All packet durations of 5 ms or more are whole milliseconds.
-        guard isOpus(buffer), isClockCoarse, buffer.presentationTime.isNumeric,
-            let length = buffer.duration.sampleIndex(rate: Self.opusRate), length > 0, length % 240 == 0,
-            MediaTime(value: length, timescale: Self.opusRate) == buffer.duration
-        else { return buffer }
-        let tick = MediaTime(value: 1, timescale: hint.timescale)
-        let padding = MediaTime(
-            value: Int64((buffer.codecParameters ?? hint.parameters)?.initialPadding ?? 0), timescale: Self.opusRate)
-        let first = (buffer.presentationTime + padding).sampleIndex(rate: Self.opusRate, rounding: .halfAwayFromZero)
-        let number = first.flatMap { Rational($0, length).rounded() }
-        let regular = number.map { buffer.duration.multiplied(by: $0) - padding }
-        let exact = [nextOpus, regular].compactMap(\.self).first {
-            ($0 - buffer.presentationTime).absoluteValue <= tick
-        }
-        let time = exact ?? buffer.presentationTime
-        nextOpus = time + buffer.duration
-        return SampleBuffer(
-            buffer, presentationTime: time, decodeTime: buffer.decodeTime == nil ? nil : time)
-    }
-
     /// Returns the part of a packet's duration that is not heard; Matroska's durations include the padding at the end.
     private func paddingInDuration(of sample: CompressedSample, _ buffer: SampleBuffer) -> MediaTime {
-        guard isClockCoarse, isOpus(buffer) else { return .zero }
-        return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: Self.opusRate)
+        guard opusClock.isCoarse, isOpus(buffer) else { return .zero }
+        return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: OpusClock.rate)
     }
 
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
@@ -409,20 +383,5 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         stream.frameRate = hint.frameRate
         stream.sampleAspectRatio = hint.sampleAspectRatio ?? buffer.formatDescription.video?.sampleAspectRatio
         try sink.begin(stream)
-    }
-}
-
-extension TrackDescription {
-    /// Creates the description of a new track of timecode or data.
-    ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the format has no four-character code.
-    init(_ format: FormatDescription) throws(MediaError) {
-        guard let tag = format.codecTag, tag.utf8.count == 4 else {
-            throw MediaError(
-                .unsupported,
-                "samples of \(format.mediaType) need a format with the four characters of their sample entry as its codec tag"
-            )
-        }
-        self.init(format: FourCC(stringLiteral: tag), fields: format.extradata)
     }
 }
