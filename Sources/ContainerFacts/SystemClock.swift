@@ -11,17 +11,15 @@ package enum SystemClock {
     private static let bytesAtPlace = 1 << 18
     /// The number of bytes to read at once.
     private static let bytesAtOnce = 1 << 15
-    /// The longest gap in which something is missing, in ticks; a clock that is further ahead may have jumped.
-    private static let reach: Int64 = 900_000
     /// The factor by which time may pass more quickly between two places than between most.
     private static let leeway: Int64 = 4
 
     /// Returns true if the clock of a file seems to jump, so that all its packets must be read to tell when they are
     /// shown.
     ///
-    /// Jumps of a few seconds are not seen if the clock is back at the right time at all places.
-    package static func mayJump(in file: InputFile) -> Bool {
-        guard file.mayJump, file.isSeekable, let length = file.length, length > 0 else { return false }
+    /// A jump that is shorter than the time from one place to the next may not be seen.
+    package static func seemsToJump(in file: InputFile) -> Bool {
+        guard file.hasOneSystemClock, file.isSeekable, let length = file.length, length > 0 else { return false }
         let starts = (0..<places).map { UInt64(length) / UInt64(places) * UInt64($0) }
         for start in starts { file.willRead(start..<start + UInt64(bytesAtOnce)) }
         var (steps, lastSteps): ([Int64], [Int64]) = ([], [])
@@ -32,7 +30,7 @@ package enum SystemClock {
         let tail = UInt64(max(0, length - Int64(bytesAtPlace)))
         for clock in clocks(in: file, at: tail, count: bytesAtPlace) { step(to: clock, from: &last, &lastSteps) }
         let usual = steps.sorted().dropFirst(steps.count / 2).first ?? 0
-        return (steps + lastSteps).contains { $0 < 0 || $0 > max(reach, leeway * usual) }
+        return (steps + lastSteps).contains { $0 < 0 || $0 > max(ClockJumps.longestGap, leeway * usual) }
     }
 
     /// Adds the time from the last clock to the next one of the same stream, unless that was seen already.
@@ -51,53 +49,61 @@ package enum SystemClock {
     /// Returns the first clock after a byte position.
     private static func clock(in file: InputFile, from start: UInt64) -> Clock? {
         for place in stride(from: start, to: start + UInt64(bytesAtPlace), by: bytesAtOnce) {
-            if let found = clocks(in: file, at: place, count: bytesAtOnce).first { return found }
+            if let found = clocks(in: file, at: place, count: bytesAtOnce, atMost: 1).first { return found }
         }
         return nil
     }
 
-    /// Returns the clocks in a range of a file; none if it cannot be read.
-    private static func clocks(in file: InputFile, at start: UInt64, count: Int) -> [Clock] {
+    /// Returns the first clocks in a range of a file; none if it cannot be read.
+    private static func clocks(
+        in file: InputFile, at start: UInt64, count: Int, atMost most: Int = .max
+    ) -> [Clock] {
         let bytes = (try? file.bytes(at: start, count: count)) ?? []
-        return clocks(in: bytes, of: file.format).map { ($0.stream, $0.ticks, Int(clamping: start) + $0.position) }
+        let found =
+            file.format == .transportStream
+            ? transportClocks(in: bytes, atMost: most) : programClocks(in: bytes, atMost: most)
+        return found.map { ($0.stream, $0.ticks, Int(clamping: start) + $0.position) }
     }
 
-    private static func clocks(in bytes: [UInt8], of format: ContainerFormat) -> [Clock] {
-        format == .transportStream ? transportClocks(in: bytes) : programClocks(in: bytes)
-    }
-
-    /// Returns the program clock references of whole transport packets, of 188 bytes or with 4 or 16 more.
-    package static func transportClocks(in bytes: [UInt8]) -> [Clock] {
+    /// Returns the first program clock references of whole transport packets, of 188 bytes or with 4 or 16 more.
+    package static func transportClocks(in bytes: [UInt8], atMost most: Int = .max) -> [Clock] {
+        var found: [Clock] = []
         for size in [188, 192, 204] {
             let starts = 0..<min(size, max(0, bytes.count - 4 * size))
             guard let first = starts.first(where: { start in (0...4).allSatisfy { bytes[start + $0 * size] == 0x47 } })
             else { continue }
-            return stride(from: first, to: bytes.count - 12, by: size).compactMap { place in
+            for place in stride(from: first, to: bytes.count - 12, by: size) where found.count < most {
                 // An adaptation field with the flag for the reference.
                 guard bytes[place] == 0x47, bytes[place + 3] & 0x20 != 0, bytes[place + 4] >= 7,
                     bytes[place + 5] & 0x10 != 0
-                else { return nil }
+                else { continue }
                 let base = bytes[place + 6..<place + 11].bigEndian >> 7
-                return (Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base), place)
+                found.append((Int(bytes[place + 1] & 0x1F) << 8 | Int(bytes[place + 2]), Int64(base), place))
             }
+            break
         }
-        return []
+        return found
     }
 
-    /// Returns the system clock references of a program stream's pack headers.
-    package static func programClocks(in bytes: [UInt8]) -> [Clock] {
-        (0..<max(0, bytes.count - 10)).compactMap { place in
-            guard bytes[place + 2] == 1, bytes[place + 3] == 0xBA, bytes[place] == 0, bytes[place + 1] == 0 else {
-                return nil
+    /// Returns the first system clock references of a program stream's pack headers.
+    package static func programClocks(in bytes: [UInt8], atMost most: Int = .max) -> [Clock] {
+        var found: [Clock] = []
+        var place = 0
+        while place + 10 < bytes.count, found.count < most {
+            guard bytes[place] == 0, bytes[place + 1] == 0, bytes[place + 2] == 1, bytes[place + 3] == 0xBA else {
+                place += 1
+                continue
             }
             let head = bytes[place + 4..<place + 9].bigEndian
             // MPEG-2 has two bits and MPEG-1 four before the reference.
             switch bytes[place + 4] >> 4 {
-            case 4...7: return (0, reference(head >> 3), place)
-            case 2: return (0, reference(head >> 1), place)
-            default: return nil
+            case 4...7: found.append((0, reference(head >> 3), place))
+            case 2: found.append((0, reference(head >> 1), place))
+            default: break
             }
+            place += 4
         }
+        return found
     }
 
     /// Returns a reference of 33 bits, without the marker bits after the first 3 and the next 15.

@@ -21,6 +21,12 @@ package struct ClockJumps: Sendable, Equatable {
     /// The jumps, by position.
     package fileprivate(set) var all: [Jump] = []
 
+    /// The number of ticks per second (ISO/IEC 13818-1, 2.4.2.2).
+    package static let timescale: Int32 = 90_000
+    /// The longest gap in ticks in which something is missing, 10 s; a clock that is further ahead has jumped.
+    ///
+    /// Streams are interleaved by less than this, and those of a recording do not end further apart.
+    package static let longestGap: Int64 = 900_000
     /// The maximum number of jumps; later ones are not followed.
     fileprivate static let maximumCount = 10_000
 
@@ -105,18 +111,12 @@ struct ClockFollower: Sendable {
         }
     }
 
-    /// A clock that runs backward by more than this has jumped; less is jitter.
+    /// A clock that runs backward by more ticks than this has jumped; less is jitter.
     private static let jitter: Int64 = 9_000
-    /// The same for the first packet of a stream after a jump, because streams do not end together.
-    private static let overlap: Int64 = 900_000
-    /// The longest gap in which something is missing; a clock that is further ahead has jumped.
-    ///
-    /// Streams are interleaved by less than this.
-    private static let reach: Int64 = 900_000
     /// The maximum number of packets of a part that are errors of the stored times rather than a part.
     private static let straying = 2
 
-    /// Returns the number of ticks to add to the times of the next packet.
+    /// Returns the number of ticks to add to the times of the next packet, by what was read so far.
     mutating func shift(of packet: Timing, stream index: Int) -> Int64 {
         var shift = jumps.shift(at: packet.position)
         let newest = jumps.all.last
@@ -126,7 +126,7 @@ struct ClockFollower: Sendable {
             } ?? false
         if !continues(at: packet.decode.addingClamped(shift), stream: index, mayOverlap: isFirst) {
             if let newest, packet.position < newest.position, let latest,
-                packet.decode.addingClamped(newest.shift).subtractingClamped(latest).magnitude < Self.reach
+                packet.decode.addingClamped(newest.shift).subtractingClamped(latest).magnitude < ClockJumps.longestGap
             {
                 moveLast(to: packet.position)
                 shift = newest.shift
@@ -135,10 +135,12 @@ struct ClockFollower: Sendable {
                 latest = nil
             }
         }
-        let duration = max(0, min(packet.duration, Self.reach))
+        let duration = max(0, min(packet.duration, ClockJumps.longestGap))
         let place = packet.decode.addingClamped(shift)
         // A stream that is on another clock from its first packet on is none of those that are followed.
-        guard streams[index] != nil || latest.map({ place.subtractingClamped($0).magnitude <= Self.reach }) ?? true
+        guard
+            streams[index] != nil
+                || latest.map({ place.subtractingClamped($0).magnitude <= ClockJumps.longestGap }) ?? true
         else {
             return shift
         }
@@ -150,11 +152,11 @@ struct ClockFollower: Sendable {
 
     /// Returns true if a decode time can follow those of the packets before.
     ///
-    /// - Parameter mayOverlap: True for a stream's first packet after a jump.
+    /// - Parameter mayOverlap: True for a stream's first packet after a jump, because streams do not end together.
     private func continues(at time: Int64, stream index: Int, mayOverlap: Bool) -> Bool {
         guard let latest, let stream = streams[index] else { return true }
-        let most = mayOverlap ? Self.overlap : Self.jitter
-        return time.subtractingClamped(latest) <= Self.reach && stream.last.subtractingClamped(time) <= most
+        let most = mayOverlap ? ClockJumps.longestGap : Self.jitter
+        return time.subtractingClamped(latest) <= ClockJumps.longestGap && stream.last.subtractingClamped(time) <= most
     }
 
     /// Adds a jump at a packet; returns false if there are too many, or if it is not behind the last one.
@@ -187,7 +189,8 @@ struct ClockFollower: Sendable {
         while place < parts.count {
             let part = parts[place]
             if part.count <= Self.straying, place + 1 < parts.count,
-                let gap = parts[place + 1].shift(after: before, shift: 0), (-Self.reach...Self.jitter).contains(gap)
+                let gap = parts[place + 1].shift(after: before, shift: 0),
+                (-ClockJumps.longestGap...Self.jitter).contains(gap)
             {
                 // The clock is back at once.
                 for (index, later) in parts[place + 1].streams {
@@ -211,13 +214,13 @@ struct ClockFollower: Sendable {
 }
 
 extension InputFile {
-    /// True if the file's clock can jump: that of a transport or program stream, unless each program has its own.
-    package var mayJump: Bool { format.hasSystemClock && programs.count <= 1 }
+    /// True for a transport or program stream whose programs cannot have clocks of their own.
+    package var hasOneSystemClock: Bool { format.hasSystemClock && programs.count <= 1 }
 
     /// Makes ``readPacket()`` find the jumps of the clock, and correct the times after them.
     ///
     /// Call this method before reading any packet; the file must be read from its start.
-    package func followClock() { if mayJump { clockFollower = ClockFollower() } }
+    package func followClock() { if hasOneSystemClock { clockFollower = ClockFollower() } }
 
     /// The jumps of the clock that were found by following it to the end of the file; empty if it is not followed.
     package var foundJumps: ClockJumps { clockFollower?.settled() ?? ClockJumps() }
@@ -225,7 +228,7 @@ extension InputFile {
     /// Corrects the times of a packet after a jump of the clock.
     func correctClock(of packet: borrowing Packet) {
         guard let time = packet.dts ?? packet.pts, let stream = pointer(toStream: packet.streamIndex),
-            stream.pointee.time_base.num == 1, stream.pointee.time_base.den == 90_000
+            stream.pointee.time_base.num == 1, stream.pointee.time_base.den == ClockJumps.timescale
         else { return }
         let index = packet.streamIndex
         // In program streams, some packets have no position.

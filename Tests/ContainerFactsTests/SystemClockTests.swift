@@ -56,7 +56,7 @@ import Testing
             (short, true),
         ]
         for (path, jumps) in files {
-            #expect(SystemClock.mayJump(in: try InputFile(opening: .path(FilePath(path)))) == jumps)
+            #expect(SystemClock.seemsToJump(in: try InputFile(opening: .path(FilePath(path)))) == jumps)
         }
     }
 }

@@ -9,6 +9,8 @@ extension Asset {
     /// - Parameters:
     ///   - file: A file from which no packet has been read yet; it is at its end afterwards.
     ///   - contents: The contents by the file's headers, which become exact.
+    ///   - cancellation: Cancels the second reading.
+    /// - Throws: Errors from reading.
     func readPrecisely(
         _ file: InputFile, _ contents: inout AssetContents, _ cancellation: Cancellation
     ) throws(MediaError) -> PacketScan {
@@ -33,7 +35,7 @@ extension ClockJumps {
     /// - Parameter origin: The container's time that is zero in the presentation.
     func warning(since origin: MediaTime) -> String? {
         guard let first = all.first else { return nil }
-        let time = MediaTime(value: first.ticks, timescale: 90_000) - origin
+        let time = MediaTime(value: first.ticks, timescale: ClockJumps.timescale) - origin
         let count =
             switch all.count {
             case 1: ""

@@ -220,7 +220,7 @@ extension Asset {
                 $0.countedBytes = countedBytes
             }
             var contents = try AssetContents(file, scan: nil)
-            guard file.isSeekable, options.isPrecise || SystemClock.mayJump(in: file) else {
+            guard file.isSeekable, options.isPrecise || SystemClock.seemsToJump(in: file) else {
                 contents.apply(to: file)
                 // The end of a stream that can be read only once is not known anyway.
                 if isStream { file.followClock() }
